@@ -1,0 +1,1 @@
+"""Toolcrib: the tool runtime for LLM agents."""

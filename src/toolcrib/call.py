@@ -1,0 +1,435 @@
+"""The alphabet: Tool, Call, Caller, Decision, Result and the words for states and codes. Everything else speaks it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from pydantic_core import to_json
+
+from toolcrib.errors import DefinitionError, ResultError
+from toolcrib.frozen import freeze
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+Schema: TypeAlias = dict[str, Any]
+Dialect: TypeAlias = Literal["openai", "openai-responses", "anthropic", "gemini"]
+DIALECTS: tuple[Dialect, ...] = ("openai", "openai-responses", "anthropic", "gemini")
+
+State: TypeAlias = Literal[
+    "proposed", "awaiting_approval", "started", "executed", "confirmed", "failed", "refused", "skipped", "unknown"
+]
+Code: TypeAlias = Literal[
+    "awaiting_approval",
+    # executed
+    "ok", "tool_error", "invalid_output", "blocked",
+    # failed, or unknown where an effect may have happened
+    "timeout", "aborted",
+    # refused
+    "unknown_tool", "folded", "invalid_arguments", "denied", "guarded", "rejected", "approval_cancelled",
+    "approval_expired", "approval_unavailable", "headless_denied", "authorization_required", "disabled",
+    "quota_exceeded", "loop_detected", "circuit_open",
+    # skipped
+    "not_started", "aborted_before_start",
+    # unknown
+    "outcome_unknown",
+    # no row
+    "journal_unavailable",
+]  # fmt: skip
+
+#: States in which a call has ended: nothing but confirmation, a late settle or a person changes it.
+ENDED: frozenset[str] = frozenset({"executed", "confirmed", "failed", "refused", "skipped", "unknown"})
+REFUSED: frozenset[str] = frozenset(
+    {
+        "unknown_tool", "folded", "invalid_arguments", "denied", "guarded", "rejected", "approval_cancelled",
+        "approval_expired", "approval_unavailable", "headless_denied", "authorization_required", "disabled",
+        "quota_exceeded", "loop_detected", "circuit_open",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks. It comes from the program that embeds the runtime, never from a model's arguments."""
+
+    user: str | None = None
+    tenant: str | None = None
+    conversation: str = ""
+    message: str = ""
+    agent: str | None = None
+    timezone: str | None = None
+    platform: str | None = None
+    headless: bool = False
+    preapproved: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """A policy's refusal: the reason is shown to the model."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A policy's demand that a person decides; the reason is shown to that person."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """A policy's stop: this call and every later one of the step are not begun."""
+
+    reason: str = ""
+
+
+Decision: TypeAlias = Deny | Ask | Cancel | None
+
+_TOOL_SLOTS = (
+    "name", "body", "read_only", "idempotent", "destructive", "open_world", "parallel", "claims", "approval", "timeout",
+    "retry", "breaker", "trust", "runs", "reconcile", "output", "availability", "source", "pinned", "adapter",
+    "_injected", "_description", "_parameters", "_digest", "plan", "__weakref__",
+)  # fmt: skip
+
+
+class Tool:
+    """One tool: an immutable definition that all the ways of writing a tool lead to.
+
+    name: any non-empty text, any script, any length; only a menu bends it to what a provider allows.
+    description: for the model. May be a function without arguments, called at the first use.
+    parameters: a JSON Schema of an object (Draft 4 to 2020-12), or a function without arguments that gives one,
+        called at the first use. The root is closed unless the schema says `additionalProperties` itself.
+    body: with no `adapter`, a function of one plain dict; with one, a function of the parameters as keywords.
+        Sync or async. Injected values come as further keywords.
+    read_only, idempotent, destructive: the declared effects. None declared means effectful: never repeated.
+    parallel: whether it may overlap others of a step: a bool, or a function of the frozen arguments that must return
+        exactly True. Undeclared: read-only tools may.
+    timeout: seconds. A sync body past it is left running and its late outcome goes to the journal alone.
+    trust: "external" marks results as untrusted. runs: "client" means the caller's own code runs it.
+    source: where it comes from, for example "functions" or "toolbox/". With the name it is the tool's origin.
+    pinned: arguments fixed by whoever configured the tool; absent from `parameters` as shown to a model; they win.
+    injected: keyword of the body -> type the runtime fills in; a mapping, or a function that gives it at the first use.
+    adapter: for Python tools, a function that gives the pydantic TypeAdapter of the arguments (called once).
+
+    Raises DefinitionError for what contradicts itself.
+    """
+
+    __slots__ = _TOOL_SLOTS
+
+    name: str
+    body: Callable[..., Any]
+    read_only: bool
+    idempotent: bool
+    destructive: bool
+    open_world: bool
+    parallel: bool | Callable[[Any], Any] | None
+    claims: Callable[[Any], Any] | None
+    approval: str | Callable[[Call], Any] | None
+    timeout: float | None
+    retry: Any
+    breaker: Any
+    trust: Literal["internal", "external"]
+    runs: Literal["server", "client"]
+    reconcile: Callable[..., Any] | None
+    output: Schema | None
+    availability: Callable[[], Any] | None
+    source: str
+    pinned: Mapping[str, Any]
+    adapter: Callable[[], TypeAdapter[Any]] | None
+    #: What a runtime has compiled for this tool, kept with it so that it dies with it. Not part of the definition.
+    plan: Any
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        body: Callable[..., Any],
+        description: str | Callable[[], str] = "",
+        parameters: Schema | Callable[[], Schema] | None = None,
+        read_only: bool = False,
+        idempotent: bool = False,
+        destructive: bool = False,
+        open_world: bool = False,
+        parallel: bool | Callable[[Any], Any] | None = None,
+        claims: Callable[[Any], Any] | None = None,
+        approval: str | Callable[[Call], Any] | None = None,
+        timeout: float | None = None,
+        retry: Any = None,
+        breaker: Any = None,
+        trust: Literal["internal", "external"] = "internal",
+        runs: Literal["server", "client"] = "server",
+        reconcile: Callable[..., Any] | None = None,
+        output: Schema | None = None,
+        availability: Callable[[], Any] | None = None,
+        source: str = "functions",
+        pinned: Mapping[str, Any] | None = None,
+        injected: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
+        adapter: Callable[[], TypeAdapter[Any]] | None = None,
+    ) -> None:
+        if not isinstance(name, str) or not name.strip():
+            raise DefinitionError(f"a tool needs a name, a non-empty text; got {name!r}")
+        if not callable(body):
+            raise DefinitionError(f"tool {name!r}: the body must be callable; got {type(body).__name__}")
+        if read_only and destructive:
+            raise DefinitionError(f"tool {name!r}: read_only and destructive contradict each other")
+        if approval is not None and not callable(approval) and approval not in ("never", "ask"):
+            raise DefinitionError(f"tool {name!r}: approval is 'never', 'ask' or a function of the call; got {approval!r}")
+        if timeout is not None and not (isinstance(timeout, (int, float)) and 0 < timeout < float("inf")):
+            raise DefinitionError(f"tool {name!r}: timeout is a positive number of seconds; got {timeout!r}")
+        if trust not in ("internal", "external"):
+            raise DefinitionError(f"tool {name!r}: trust is 'internal' or 'external'; got {trust!r}")
+        if runs not in ("server", "client"):
+            raise DefinitionError(f"tool {name!r}: runs is 'server' or 'client'; got {runs!r}")
+        if parallel is not None and not isinstance(parallel, bool) and not callable(parallel):
+            raise DefinitionError(f"tool {name!r}: parallel is a bool or a function of the arguments; got {parallel!r}")
+        put = object.__setattr__
+        put(self, "name", name)
+        put(self, "body", body)
+        put(self, "read_only", bool(read_only))
+        put(self, "idempotent", bool(idempotent))
+        put(self, "destructive", bool(destructive))
+        put(self, "open_world", bool(open_world))
+        put(self, "parallel", parallel)
+        put(self, "claims", claims)
+        put(self, "approval", approval)
+        put(self, "timeout", timeout)
+        put(self, "retry", retry)
+        put(self, "breaker", breaker)
+        put(self, "trust", trust)
+        put(self, "runs", runs)
+        put(self, "reconcile", reconcile)
+        put(self, "output", output)
+        put(self, "availability", availability)
+        put(self, "source", source)
+        put(self, "pinned", freeze(dict(pinned)) if pinned else {})
+        put(self, "_injected", injected if injected is not None else {})
+        put(self, "adapter", adapter)
+        put(self, "_description", description)
+        put(self, "_parameters", {"type": "object", "properties": {}} if parameters is None else parameters)
+        put(self, "_digest", None)
+        put(self, "plan", None)
+        if parameters is not None and not callable(parameters):
+            put(self, "_parameters", checked_schema(name, parameters))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "plan":
+            raise AttributeError(f"a Tool is immutable; Tool.replace({name}=...) gives a changed copy")
+        object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.name!r} of {self.source}>"
+
+    @property
+    def description(self) -> str:
+        """For the model."""
+        if callable(self._description):
+            object.__setattr__(self, "_description", self._description())
+        return cast(str, self._description)
+
+    @property
+    def parameters(self) -> Schema:
+        """The JSON Schema of the arguments, a plain dict. Treat it as read-only."""
+        if callable(self._parameters):
+            object.__setattr__(self, "_parameters", checked_schema(self.name, self._parameters()))
+        return cast(Schema, self._parameters)
+
+    @property
+    def model_parameters(self) -> Schema:
+        """The parameters as a model sees them: without the pinned ones."""
+        if not self.pinned:
+            return self.parameters
+        schema = dict(self.parameters)
+        schema["properties"] = {k: v for k, v in schema.get("properties", {}).items() if k not in self.pinned}
+        if "required" in schema:
+            schema["required"] = [k for k in schema["required"] if k not in self.pinned]
+        return schema
+
+    @property
+    def injected(self) -> Mapping[str, Any]:
+        """Keyword of the body -> the type the runtime fills in."""
+        if callable(self._injected):
+            object.__setattr__(self, "_injected", dict(self._injected()))
+        return cast("Mapping[str, Any]", self._injected)
+
+    @property
+    def effectful(self) -> bool:
+        """Neither read-only nor idempotent: never retried, never re-run."""
+        return not (self.read_only or self.idempotent)
+
+    @property
+    def effects(self) -> tuple[str, ...]:
+        """The declared effects by name, in a fixed order; empty means effectful."""
+        names = ("read_only", "idempotent", "destructive", "open_world")
+        return tuple(name for name in names if getattr(self, name))
+
+    @property
+    def digest(self) -> str:
+        """sha256 over what an approval is bound to: source, name, description, schemas, effects, trust, runs, pinned."""
+        if self._digest is None:
+            what = [
+                self.source, self.name, self.description, self.parameters, self.output, self.effects, self.trust,
+                self.runs, self.pinned,
+            ]  # fmt: skip
+            object.__setattr__(self, "_digest", digest(what))
+        return cast(str, self._digest)
+
+    def replace(self, **changes: Any) -> Tool:
+        """A copy with some fields changed, by the names of the constructor."""
+        fields: dict[str, Any] = {
+            name: getattr(self, name) for name in _TOOL_SLOTS if name[0] != "_" and name != "plan"
+        }
+        fields["description"] = self._description
+        fields["injected"] = self._injected
+        fields["parameters"] = self._parameters
+        return Tool(**(fields | changes))
+
+    @classmethod
+    def of(cls, function: Any) -> Tool:
+        """The definition of a function: the one `@tool` attached, or, for a plain callable, one made from its signature."""
+        from toolcrib.define.function import tool_of  # the one step up from the alphabet: `Tool.of` is a public name
+
+        return tool_of(function)
+
+
+def checked_schema(name: str, schema: Any) -> Schema:
+    """A parameter schema as a detached plain dict. Raises DefinitionError where it is none or JSON cannot hold it."""
+    from toolcrib.frozen import NotJson, snapshot
+
+    if schema is True:
+        schema = {"type": "object"}
+    if not isinstance(schema, Mapping):
+        raise DefinitionError(f"tool {name!r}: parameters must be a JSON Schema, a dict; got {type(schema).__name__}")
+    try:
+        plain = cast(Schema, snapshot(dict(schema)))
+    except NotJson as problem:
+        raise DefinitionError(f"tool {name!r}: parameters are no JSON Schema: {problem}") from problem
+    kind = plain.get("type", "object")
+    if kind != "object" and not (isinstance(kind, list) and "object" in kind):
+        raise DefinitionError(f"tool {name!r}: parameters must describe an object; the root says type {kind!r}")
+    return plain
+
+
+def digest(value: Any) -> str:
+    """sha256, hex, of the canonical JSON (sorted keys, no spaces) of a plain value."""
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def canonical(value: Any) -> bytes:
+    """Canonical JSON: keys sorted at every level, no spaces, UTF-8."""
+    return to_json(_sorted(value))
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, (list, tuple)):
+        return [_sorted(item) for item in value]
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request of a model to run one tool, as policies, guards, observers and bodies see it.
+
+    id is ours and unique; `provider_call_id` is what the provider wrote and proves nothing. `arguments` are frozen;
+    None where they could not be read. `raw` is the model's own text (or the JSON of what it gave). `turn`, `step` and
+    `ordinal` place it; `parent` is the id of the call whose body made it. `notes` say what was changed in reading.
+    """
+
+    id: str
+    tool: str
+    arguments: Any
+    caller: Caller
+    raw: str = ""
+    turn: str = ""
+    step: int = 0
+    ordinal: int = 0
+    parent: str | None = None
+    provider_call_id: str | None = None
+    source: str = ""
+    effects: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def arguments_digest(self) -> str:
+        """sha256 of the canonical arguments: what an approval is bound to."""
+        return digest(self.arguments)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of a call; a value, never an exception.
+
+    content: blocks for a model, each a JSON dict: {"type": "text", "text"}, {"type": "image", "data", "media_type"},
+        {"type": "file", "data", "media_type", "name"}; data is base64.
+    value: what the body returned as plain JSON data, whole at any size; None where it failed.
+    notes: what was changed in reading the arguments, and what a reader must know of the outcome.
+    """
+
+    code: Code
+    state: State
+    call_id: str
+    tool: str = ""
+    content: tuple[dict[str, Any], ...] = ()
+    value: Any = None
+    notes: tuple[str, ...] = ()
+    provider_call_id: str | None = None
+    approval_id: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the call ran and succeeded."""
+        return self.code == "ok"
+
+    @property
+    def text(self) -> str:
+        """The text blocks, joined by newlines."""
+        return "\n".join(block["text"] for block in self.content if block.get("type") == "text")
+
+    def unwrap(self) -> Any:
+        """The value of a call that is ok; raises ResultError of any other."""
+        if self.code != "ok":
+            raise ResultError(self)
+        return self.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """An image as a body returns it. data: the bytes. media_type: for example image/png."""
+
+    data: bytes
+    media_type: str = "image/png"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file as a body returns it."""
+
+    data: bytes
+    name: str
+    media_type: str = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A body's answer in parts: the whole value for code and journal, and a short form for the model.
+
+    text: replaces the rendering of the value. content: further blocks: texts, `Image`, `File`.
+    """
+
+    value: Any = None
+    text: str | None = None
+    content: Iterable[Any] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What an observer is told: `name` is the state the call has reached, `result` is there once it has ended."""
+
+    name: str
+    call: Call
+    result: Result | None = None
