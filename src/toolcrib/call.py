@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from pydantic_core import to_json
 
 from toolcrib.errors import DefinitionError, ResultError
-from toolcrib.frozen import freeze
+from toolcrib.frozen import NotJson, freeze, snapshot
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -92,7 +94,7 @@ Decision: TypeAlias = Deny | Ask | Cancel | None
 _TOOL_SLOTS = (
     "name", "body", "read_only", "idempotent", "destructive", "open_world", "parallel", "claims", "approval", "timeout",
     "retry", "breaker", "trust", "runs", "reconcile", "output", "availability", "source", "pinned", "adapter",
-    "_injected", "_description", "_parameters", "_digest", "plan", "__weakref__",
+    "_injected", "_description", "_parameters", "_digest", "_async", "reader", "__weakref__",
 )  # fmt: skip
 
 
@@ -140,8 +142,13 @@ class Tool:
     source: str
     pinned: Mapping[str, Any]
     adapter: Callable[[], TypeAdapter[Any]] | None
-    #: What a runtime has compiled for this tool, kept with it so that it dies with it. Not part of the definition.
-    plan: Any
+    #: The compiled reader of its arguments, kept with the tool so that it dies with it. Not part of the definition.
+    reader: Any
+    _injected: Any
+    _description: Any
+    _parameters: Any
+    _digest: str | None
+    _async: bool | None
 
     def __init__(
         self,
@@ -177,7 +184,7 @@ class Tool:
         if read_only and destructive:
             raise DefinitionError(f"tool {name!r}: read_only and destructive contradict each other")
         if approval is not None and not callable(approval) and approval not in ("never", "ask"):
-            raise DefinitionError(f"tool {name!r}: approval is 'never', 'ask' or a function of the call; got {approval!r}")
+            raise DefinitionError(f"tool {name!r}: approval is 'never', 'ask' or a function of the call: {approval!r}")
         if timeout is not None and not (isinstance(timeout, (int, float)) and 0 < timeout < float("inf")):
             raise DefinitionError(f"tool {name!r}: timeout is a positive number of seconds; got {timeout!r}")
         if trust not in ("internal", "external"):
@@ -211,12 +218,13 @@ class Tool:
         put(self, "_description", description)
         put(self, "_parameters", {"type": "object", "properties": {}} if parameters is None else parameters)
         put(self, "_digest", None)
-        put(self, "plan", None)
+        put(self, "_async", None)
+        put(self, "reader", None)
         if parameters is not None and not callable(parameters):
             put(self, "_parameters", checked_schema(name, parameters))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name != "plan":
+        if name != "reader":
             raise AttributeError(f"a Tool is immutable; Tool.replace({name}=...) gives a changed copy")
         object.__setattr__(self, name, value)
 
@@ -256,6 +264,18 @@ class Tool:
         return cast("Mapping[str, Any]", self._injected)
 
     @property
+    def asynchronous(self) -> bool:
+        """Whether the body is declared async; a sync body may still return an awaitable, which is awaited."""
+        if self._async is None:
+            body: Any = self.body
+            while isinstance(body, functools.partial):
+                body = body.func
+            found = inspect.iscoroutinefunction(body) or inspect.iscoroutinefunction(type(body).__call__)
+            object.__setattr__(self, "_async", found)
+            return found
+        return self._async
+
+    @property
     def effectful(self) -> bool:
         """Neither read-only nor idempotent: never retried, never re-run."""
         return not (self.read_only or self.idempotent)
@@ -268,7 +288,7 @@ class Tool:
 
     @property
     def digest(self) -> str:
-        """sha256 over what an approval is bound to: source, name, description, schemas, effects, trust, runs, pinned."""
+        """sha256 over all an approval is bound to: source, name, description, schemas, effects, trust, runs, pinned."""
         if self._digest is None:
             what = [
                 self.source, self.name, self.description, self.parameters, self.output, self.effects, self.trust,
@@ -280,7 +300,7 @@ class Tool:
     def replace(self, **changes: Any) -> Tool:
         """A copy with some fields changed, by the names of the constructor."""
         fields: dict[str, Any] = {
-            name: getattr(self, name) for name in _TOOL_SLOTS if name[0] != "_" and name != "plan"
+            name: getattr(self, name) for name in _TOOL_SLOTS if name[0] != "_" and name != "reader"
         }
         fields["description"] = self._description
         fields["injected"] = self._injected
@@ -289,7 +309,7 @@ class Tool:
 
     @classmethod
     def of(cls, function: Any) -> Tool:
-        """The definition of a function: the one `@tool` attached, or, for a plain callable, one made from its signature."""
+        """A function's definition: the one `@tool` attached or, for a plain callable, one made from its signature."""
         from toolcrib.define.function import tool_of  # the one step up from the alphabet: `Tool.of` is a public name
 
         return tool_of(function)
@@ -297,8 +317,6 @@ class Tool:
 
 def checked_schema(name: str, schema: Any) -> Schema:
     """A parameter schema as a detached plain dict. Raises DefinitionError where it is none or JSON cannot hold it."""
-    from toolcrib.frozen import NotJson, snapshot
-
     if schema is True:
         schema = {"type": "object"}
     if not isinstance(schema, Mapping):

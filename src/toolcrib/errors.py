@@ -30,7 +30,7 @@ class ToolcribError(Exception):
 
 
 class DefinitionError(ToolcribError):
-    """A tool, toolkit or tool file is wrong: raised where it is defined, or at its first use when types resolve late."""
+    """A tool, toolkit or tool file is wrong: raised where it is defined, or at first use when types resolve late."""
 
 
 class SourceError(ToolcribError):

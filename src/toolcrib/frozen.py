@@ -26,10 +26,7 @@ class FrozenDict(dict[str, Any]):
     """A dict that refuses every change; equal to, and printed as, the plain dict it was made of."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(tuple(sorted(self.items(), key=lambda item: item[0])))
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> Any:
         return (FrozenDict, (dict(self),))
@@ -37,7 +34,7 @@ class FrozenDict(dict[str, Any]):
     def __deepcopy__(self, memo: Any) -> FrozenDict:
         return self
 
-    def copy(self) -> dict[str, Any]:  # type: ignore[override]
+    def copy(self) -> dict[str, Any]:
         """A plain, shallow, mutable copy; `thaw` gives a deep one."""
         return dict(self)
 
@@ -46,11 +43,8 @@ class FrozenList(list[Any]):
     """A list that refuses every change; equal to the plain list it was made of."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = remove = _refuse  # type: ignore[assignment]
-    reverse = sort = _refuse  # type: ignore[assignment]
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(tuple(self))
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = remove = _refuse
+    reverse = sort = _refuse
 
     def __reduce__(self) -> Any:
         return (FrozenList, (list(self),))
@@ -91,7 +85,7 @@ def _nested(items: Any) -> bool:
 
 
 def snapshot(value: Any) -> Any:
-    """A plain deep copy of a value a program handed in, read once, without loss; iterative, so depth is counted, not crashed on.
+    """A plain deep copy of a value a program handed in, read once, without loss; iterative: depth is counted.
 
     Raises `NotJson` for what JSON cannot hold: other types (bytes, tuples, sets, subclasses with their own access),
     NaN and infinities, keys that are not str, lone surrogates, cycles, nesting beyond MAX_DEPTH, integers beyond

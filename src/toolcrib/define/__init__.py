@@ -1,0 +1,1 @@
+"""From Python to a `Tool`: functions, toolkit classes, tool files; schemas from signatures; injected parameters."""

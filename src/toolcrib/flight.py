@@ -1,0 +1,137 @@
+"""A call on its way through the stages: the one mutable thing that all of them share, private to the runtime.
+
+Everybody outside sees `Call` (frozen, made when somebody looks) and `Result`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.call import Call, Caller, Code, Result, State, Tool
+from toolcrib.frozen import freeze
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from toolcrib.wire import Asked, Restore
+
+
+class Flight:
+    """One call between `resolve` and `publish`.
+
+    `given` is what the model or program gave where that was no text. `arguments` are plain data and stay private:
+    everybody else sees the frozen copy on `call`. `values` are the typed ones of a Python tool, for one attempt.
+    `row` is what the journal holds of it, None before the first commit and with the journal off.
+    """
+
+    __slots__ = (
+        "_call", "arguments", "asked", "asks", "attempts", "body_result", "caller", "code", "failure", "given", "id",
+        "interrupted", "late", "menu", "name", "notes", "operator", "ordinal", "parent", "proposed_at", "provider_call_id",
+        "raw", "restore", "result", "row", "scope", "settled", "state", "step", "told", "tool", "turn", "values",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        id: str,
+        name: str,
+        raw: str | None,
+        given: Any,
+        caller: Caller,
+        scope: Any,
+        turn: str,
+        step: int | None = None,
+        ordinal: int = 0,
+        asked: Asked | None = None,
+        parent: str | None = None,
+    ) -> None:
+        self.id = id
+        self.name = name
+        self.raw = raw
+        self.given = given
+        self.caller = caller
+        #: Whose call it is: the Turn it runs in, for injection and counters; None for a lone call.
+        self.scope = scope
+        self.turn = turn
+        self.step = step
+        self.ordinal = ordinal
+        self.asked = asked
+        self.parent = parent
+        self.provider_call_id = None if asked is None else asked.provider_call_id
+        #: The menu the model saw, None for a call that names a tool directly.
+        self.menu: Any = None
+        self.tool: Tool | None = None
+        self.restore: Restore | None = None
+        self.arguments: dict[str, Any] | None = None
+        self.values: dict[str, Any] | None = None
+        self.notes: tuple[str, ...] = ()
+        #: Why a person must decide; None when nobody needs to.
+        self.asks: str | None = None
+        self.state: State = "proposed"
+        self.code: Code | None = None
+        self.attempts = 0
+        #: What the body returned, until `answer` has read it; and what it raised.
+        self.body_result: Any = None
+        self.failure: BaseException | None = None
+        #: For the operator alone: never shown to a model.
+        self.operator: str | None = None
+        self.result: Result | None = None
+        #: What its caller is told where that is not the outcome: the journal still has to get that one.
+        self.told: Result | None = None
+        self.row: Any = None
+        #: A cancellation that arrived on the way: raised again once the call is settled and published.
+        self.interrupted: asyncio.CancelledError | None = None
+        #: The body was left running past its deadline; its outcome goes to the journal when it ends.
+        self.late = False
+        #: Its outcome is durable (or there is no journal): it may be published when its turn comes.
+        self.settled = False
+        self.proposed_at = time.time_ns() // 1000
+        self._call: Call | None = None
+
+    @property
+    def call(self) -> Call:
+        """The call as policies, guards, observers and bodies see it."""
+        if self._call is None:
+            tool = self.tool
+            self._call = Call(
+                id=self.id,
+                tool=self.name if tool is None else tool.name,
+                arguments=None if self.arguments is None else freeze(self.arguments),
+                caller=self.caller,
+                raw=self.raw or "",
+                turn=self.turn,
+                step=self.step or 0,
+                ordinal=self.ordinal,
+                parent=self.parent,
+                provider_call_id=self.provider_call_id,
+                source="" if tool is None else tool.source,
+                effects=() if tool is None else tool.effects,
+                notes=self.notes,
+            )
+        return self._call
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether a body that was entered may be said to have changed nothing that matters: read-only or idempotent."""
+        return self.tool is not None and not self.tool.effectful
+
+    def end(self, code: Code, text: str, *, state: State = "refused", operator: str | None = None) -> None:
+        """Ends the call with an error text for the model. The first end stands."""
+        if self.result is None:
+            self.operator = operator
+            self.finish(code, state, content=({"type": "text", "text": text},))
+
+    def finish(self, code: Code, state: State, *, content: tuple[dict[str, Any], ...], value: Any = None) -> None:
+        """Gives the call its result."""
+        self.state = state
+        self.code = code
+        self.result = Result(
+            code=code,
+            state=state,
+            call_id=self.id,
+            tool=self.name if self.tool is None else self.tool.name,
+            content=content,
+            value=value,
+            notes=self.notes,
+            provider_call_id=self.provider_call_id,
+        )

@@ -1,0 +1,347 @@
+"""The journal as the runtime writes it: calls in flight to rows, rows to results. With "off" it writes nothing.
+
+`Settle` is the stage: the outcome is committed the moment it is known.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+import time
+from collections.abc import Awaitable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic_core import from_json, to_json
+
+from toolcrib import words
+from toolcrib.call import ENDED, Caller, Result
+from toolcrib.errors import JournalError
+from toolcrib.flight import Flight
+from toolcrib.journal.rows import CallRow, StepRow
+from toolcrib.journal.store import StepTaken, Store
+from toolcrib.wire import Answer, Reply
+
+log = logging.getLogger("toolcrib")
+
+#: How long a caller waits, in seconds, for an outcome to become durable before it is told `outcome_unknown`.
+SETTLE_PATIENCE = 30.0
+#: How often, in seconds, a step that another process runs is looked at.
+_LOOK = 0.05
+
+
+class Book:
+    """One crib's journal. Every method works without a store: then there is nothing to write."""
+
+    def __init__(self) -> None:
+        self._store: Store | None = None
+        self._background: set[asyncio.Task[Any]] = set()
+
+    @property
+    def kept(self) -> bool:
+        """Whether there is a journal."""
+        return self._store is not None
+
+    @property
+    def store(self) -> Store:
+        """The store. Raises JournalError when the journal is off."""
+        if self._store is None:
+            raise JournalError('the journal is off (db="off"); nothing is recorded')
+        return self._store
+
+    async def open(self, url: str | None) -> None:
+        """Opens the journal at a URL, the default one for None, none for "off"; then ends what dead processes left."""
+        from toolcrib.journal.location import default_url, open_store
+
+        if url == "off":
+            log.warning('the journal is off (db="off"): nothing is recorded, and nothing can be approved or recovered')
+            return
+        store = open_store(url if url is not None else default_url(Path.cwd()))
+        await store.open()
+        await store.recover()
+        self._store = store
+
+    async def aclose(self) -> None:
+        """Waits for what is on its way and lets go."""
+        while self._background:
+            await asyncio.wait(self._background)
+        if self._store is not None:
+            store, self._store = self._store, None
+            await store.aclose()
+
+    # Writing
+
+    async def begin(
+        self, caller: Caller, turn: str, number: int, read: Reply, flights: Sequence[Flight], *, confirm: bool
+    ) -> None:
+        """A step's first commit: the step and all its calls as they stand, and the confirmation of the turn's earlier
+        ones. Raises StepTaken when the step's number is taken; where the journal fails, no call may run."""
+        if self._store is None:
+            for flight in flights:
+                flight.settled = flight.result is not None
+            return
+        now = _now()
+        step = StepRow(
+            turn=turn,
+            step=number,
+            tenant=caller.tenant,
+            user=caller.user,
+            conversation=caller.conversation,
+            message=caller.message,
+            agent=caller.agent,
+            dialect=read.dialect,
+            response_id=read.response_id,
+            digest=read.digest,
+            assistant=to_json(read.echo).decode(),
+            created_at=now,
+        )
+        rows = [_row(flight, now) for flight in flights]
+        try:
+            await self._store.begin(step, rows, confirm=turn if confirm else None)
+        except StepTaken:
+            raise
+        except JournalError as problem:
+            log.error("the step could not be recorded, so none of its calls runs: %s", problem)
+            for flight in flights:
+                flight.state = "refused"
+                flight.end("journal_unavailable", words.text("journal_unavailable"), operator=str(problem))
+                flight.settled = True
+            return
+        for flight, row in zip(flights, rows, strict=True):
+            flight.row = row
+            flight.settled = flight.result is not None
+
+    def start(self, flight: Flight) -> Awaitable[None] | None:
+        """Commits the start of a call; ends it instead where that cannot be proven."""
+        if self._store is None:
+            flight.state = "started"
+            return None
+        return self._start(self._store, flight)
+
+    async def _start(self, store: Store, flight: Flight) -> None:
+        row: CallRow | None = flight.row
+        now = _now()
+        try:
+            if row is None:
+                flight.state = "started"
+                flight.row = row = _row(flight, now)
+                await store.begin(None, (row,))
+                return
+            row.started_at = now
+            row.attempts = 1
+            flight.state = "started"
+            if not await store.start(row):
+                flight.state = "proposed"
+                flight.end(
+                    "not_started", words.text("not_started"), state="skipped", operator="no longer ours to start"
+                )
+        except JournalError as problem:
+            log.error("call %s could not be recorded, so it does not run: %s", flight.id, problem)
+            flight.state = "refused"
+            flight.row = None
+            flight.end("journal_unavailable", words.text("journal_unavailable"), operator=str(problem))
+            flight.settled = True
+
+    async def _settle_patiently(self, flight: Flight) -> None:
+        work = asyncio.ensure_future(self._settle(flight))
+        self._background.add(work)
+        work.add_done_callback(self._background.discard)
+        done, _ = await asyncio.wait((work,), timeout=SETTLE_PATIENCE)
+        if not done and flight.attempts:
+            told = copy.copy(flight)  # the flight itself still carries the outcome to the journal
+            told.result = None
+            told.end("outcome_unknown", words.text("outcome_unknown"), state="unknown", operator="not recorded yet")
+            flight.told = told.result
+
+    async def settle(self, flight: Flight) -> None:
+        """Commits the outcome. A journal that fails is tried again; the caller waits for it, but not for ever."""
+        try:
+            await self._write_outcome(flight)
+        except JournalError as problem:
+            log.error("the outcome of call %s could not be recorded yet: %s", flight.id, problem)
+            await self._settle_patiently(flight)
+        flight.settled = True
+
+    async def _settle(self, flight: Flight) -> None:
+        pause = 0.05
+        while True:
+            try:
+                return await self._write_outcome(flight)
+            except JournalError:
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, 2.0)
+
+    async def _write_outcome(self, flight: Flight) -> None:
+        store = self.store
+        row: CallRow | None = flight.row
+        if row is None:  # refused before anything was written: its one commit
+            flight.row = row = _row(flight, _now())
+            await store.begin(None, (row,))
+        elif flight.late:
+            await store.mark(row, "timeout")
+        elif row.started_at is not None:
+            _outcome(row, flight)
+            await store.settle(row)
+        else:
+            _outcome(row, flight)
+            await store.end(row)
+
+    async def settle_late(self, flight: Flight) -> None:
+        """Puts the outcome of a body that was left running where the journal says it belongs."""
+        if self._store is None:
+            return
+        flight.late = False
+        await self._settle(flight)
+
+    async def confirm(self, turn: str) -> None:
+        """Says that the turn's results are kept."""
+        if self._store is not None:
+            await self._store.confirm(turn)
+
+    async def confirm_call(self, id: str) -> None:
+        """Says that a lone call's result is kept."""
+        if self._store is not None:
+            await self._store.confirm("", calls=(id,))
+
+    # Reading
+
+    async def steps(self, turn: str) -> list[StepRow]:
+        """A turn's recorded steps, in order."""
+        return [] if self._store is None else await self._store.steps(turn)
+
+    async def continued(self, step: StepRow) -> list[Result]:
+        """The results of a recorded step, once all its calls have ended: whoever runs them is waited for, and what a
+        dead process left is ended first."""
+        store = self.store
+        while True:
+            rows = [row for row in await store.calls(step.turn, step.step) if row.parent is None]
+            if all(row.state in ENDED or row.code == "timeout" for row in rows):
+                return [result_of(row) for row in rows]
+            owners = {row.owner for row in rows if row.owner is not None and row.state not in ENDED}
+            if not owners or not all([await store.alive(owner) for owner in owners]):
+                await store.recover()
+            await asyncio.sleep(_LOOK)
+
+    async def recover(self) -> list[Result]:
+        """Ends what dead processes left; the results of what was ended, oldest first."""
+        return [] if self._store is None else [result_of(row) for row in await self._store.recover()]
+
+    async def answers(self, replies: Sequence[Reply], **whose: Any) -> Answer:
+        """What the journal knows of the calls of these replies: by the whole reply, else by the provider's call id."""
+        known: dict[tuple[str, int], Result] = {}
+        if self._store is not None:
+            for read in replies:
+                for place, row in enumerate(await self._rows(read, **whose)):
+                    if row is not None and row.state in ENDED:
+                        known[read.digest, place] = result_of(row)
+        return lambda read, place: known.get((read.digest, place))
+
+    async def _rows(self, read: Reply, **whose: Any) -> list[CallRow | None]:
+        store = self.store
+        conversation = whose.get("conversation")
+        if conversation is not None:
+            steps = await store.conversation_steps(
+                conversation, tenant=whose.get("tenant"), user=whose.get("user"), digest=read.digest
+            )
+            if steps:
+                return list(await store.calls(steps[-1].turn, steps[-1].step))
+        candidates = await store.find(**whose)
+        by_id = {(row.provider_call_id, row.name or row.tool): row for row in candidates if row.provider_call_id}
+        return [by_id.get((asked.provider_call_id, asked.name)) for asked in read.calls]
+
+
+class Settle:
+    """The stage `settle`."""
+
+    name = "settle"
+    closing = True
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+
+    def __call__(self, flight: Flight) -> Awaitable[None] | None:
+        if flight.settled:
+            return None
+        if not self._book.kept:
+            flight.settled = True
+            return None
+        return self._book.settle(flight)
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+def _row(flight: Flight, now: int) -> CallRow:
+    caller, tool, state = flight.caller, flight.tool, flight.state
+    row = CallRow(
+        id=flight.id,
+        turn=flight.turn,
+        step=flight.step,
+        ordinal=flight.ordinal,
+        parent=flight.parent,
+        tenant=caller.tenant,
+        user=caller.user,
+        conversation=caller.conversation,
+        message=caller.message,
+        agent=caller.agent,
+        tool=flight.name if tool is None else tool.name,
+        source="" if tool is None else tool.source,
+        name=flight.name,
+        provider_call_id=flight.provider_call_id,
+        raw=flight.raw if flight.raw is not None else _given(flight),
+        arguments=None if flight.arguments is None else to_json(flight.arguments).decode(),
+        effects="" if tool is None else ",".join(tool.effects),
+        state=state,
+        proposed_at=flight.proposed_at,
+    )
+    if flight.notes:
+        row.notes = to_json(flight.notes).decode()
+    if state == "started":
+        row.started_at = now
+        row.attempts = 1
+    elif flight.result is not None:
+        _outcome(row, flight)
+    return row
+
+
+def _given(flight: Flight) -> str | None:
+    """What a provider gave as a value, where the arguments do not say it: it was changed, or could not be read."""
+    if flight.arguments is not None and not flight.notes:
+        return None
+    return to_json(flight.given, fallback=repr, inf_nan_mode="strings").decode(errors="replace")
+
+
+def _outcome(row: CallRow, flight: Flight) -> None:
+    """An ended call's outcome, on its row. `row.state` stays what the journal last said until the store says more."""
+    result = cast(Result, flight.result)
+    row.state = result.state
+    row.code = result.code
+    row.value = None if result.value is None else to_json(result.value).decode()
+    row.content = to_json(result.content).decode()
+    row.error = flight.operator
+    row.attempts = flight.attempts
+    row.ended_at = _now()
+    if flight.notes:
+        row.notes = to_json(flight.notes).decode()
+
+
+def result_of(row: CallRow) -> Result:
+    """The result a row holds; for a call that died without one, what a model must be told of it."""
+    code = cast(Any, row.code or ("outcome_unknown" if row.state == "unknown" else "not_started"))
+    state = cast(Any, "unknown" if code == "timeout" and row.state == "started" else row.state)
+    repeat = row.repeatable if code in ("timeout", "aborted") else None
+    content = (
+        from_json(row.content) if row.content else ({"type": "text", "text": words.text(code, may_repeat=repeat)},)
+    )
+    return Result(
+        code=code,
+        state=state,
+        call_id=row.id,
+        tool=row.tool,
+        content=tuple(content),
+        value=from_json(row.value) if row.value else None,
+        notes=tuple(from_json(row.notes)) if row.notes else (),
+        provider_call_id=row.provider_call_id,
+    )

@@ -1,0 +1,203 @@
+"""A parameter schema as something to walk: references, names, and the question whether one part of it takes a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote
+
+from toolcrib.errors import DefinitionError
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+Pointer: TypeAlias = str
+_ROOT = "urn:toolcrib:parameters"
+_LEGACY = re.compile(r"draft-0[3467]")
+_MODERN = re.compile(r"draft/20(19-09|20-12)")
+_COMPOSED = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas")
+_OPEN = ("additionalProperties", "patternProperties", "unevaluatedProperties")
+#: References followed in a row before a schema counts as going round in circles.
+MAX_HOPS = 50
+
+
+class SchemaTree:
+    """One tool's parameter schema, the root closed unless it says otherwise. Everything is compiled at first use.
+
+    `closed_names` is set where the draft has no word for a closed composed root: the only names it takes.
+    """
+
+    __slots__ = ("_admits", "_known", "_registry", "_validator", "closed_names", "legacy", "name", "root")
+
+    def __init__(self, name: str, root: dict[str, Any]) -> None:
+        self.name = name
+        self.root = root
+        self.legacy = bool(_LEGACY.search(str(root.get("$schema", ""))))
+        self.closed_names: frozenset[str] | None = None
+        self._validator: Any = None
+        self._registry: Any = None
+        self._admits: dict[Pointer, Any] = {}
+        self._known: dict[Pointer, frozenset[str]] = {}
+
+    @property
+    def validator(self) -> jsonschema_rs.Validator:
+        """The whole schema with its closed root. Raises DefinitionError, naming the tool, where it does not compile."""
+        if self._validator is None:
+            self._validator = self._compiled()
+        return self._validator
+
+    def takes(self, pointer: Pointer, value: Any) -> bool:
+        """Whether the part of the schema at a pointer takes a value as it is."""
+        found = self._admits.get(pointer)
+        if found is None:
+            found = self._admits[pointer] = self._part(pointer)
+        return bool(found is not False and found.is_valid(value))
+
+    def resolve(self, reference: Any) -> tuple[Any, Pointer] | None:
+        """The schema and pointer a local reference leads to; None for any other."""
+        if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+            return None
+        node: Any = self.root
+        for step in unquote(reference[2:]).split("/") if len(reference) > 1 else ():
+            step = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(node, dict) and step in node:
+                node = node[step]
+            elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+                node = node[int(step)]
+            else:
+                return None
+        return node, reference[1:]
+
+    def parts(self, schema: Any, pointer: Pointer, hops: int = 0) -> Iterator[tuple[dict[str, Any], Pointer, bool]]:
+        """The schema and all it is composed of for the same value: (part, pointer, whether it always applies)."""
+        if not isinstance(schema, dict) or hops > MAX_HOPS:
+            return
+        yield schema, pointer, True
+        target = self.resolve(schema.get("$ref"))
+        if target is not None:
+            yield from self.parts(*target, hops + 1)
+        for word in ("allOf", "anyOf", "oneOf"):
+            branches = schema.get(word)
+            for index, branch in enumerate(branches if isinstance(branches, list) else ()):
+                for part, where, always in self.parts(branch, f"{pointer}/{word}/{index}", hops + 1):
+                    yield part, where, always and word == "allOf"
+        for word in ("if", "then", "else"):
+            for part, where, _ in self.parts(schema.get(word), f"{pointer}/{word}", hops + 1):
+                yield part, where, False
+
+    def known(self, schema: Any, pointer: Pointer) -> frozenset[str]:
+        """The property names declared for an object there, over all it is composed of."""
+        found = self._known.get(pointer)
+        if found is None:
+            names: set[str] = set()
+            for part, _, _ in self.parts(schema, pointer):
+                names.update(_mapping(part, "properties"))
+            found = self._known[pointer] = frozenset(names)
+        return found
+
+    def required(self, schema: Any, pointer: Pointer) -> frozenset[str]:
+        """The property names that must always be given there."""
+        names: set[str] = set()
+        for part, _, always in self.parts(schema, pointer):
+            listed = part.get("required")
+            if always and isinstance(listed, list):
+                names.update(name for name in listed if isinstance(name, str))
+        return frozenset(names)
+
+    def closed(self, schema: Any, pointer: Pointer) -> bool:
+        """Whether an object there takes no other names than the known ones."""
+        if pointer == "":
+            return not any(word in part for part, _, _ in self.parts(schema, pointer) for word in _OPEN) or (
+                self.root.get("additionalProperties") is False or self.root.get("unevaluatedProperties") is False
+            )
+        closing = ("additionalProperties", "unevaluatedProperties")
+        return any(part.get(word) is False for part, _, _ in self.parts(schema, pointer) for word in closing)
+
+    def defaults(self) -> dict[str, Any]:
+        """Declared defaults of the root's properties that their own schema takes."""
+        found: dict[str, Any] = {}
+        for part, pointer, always in self.parts(self.root, ""):
+            for name, schema in _mapping(part, "properties").items() if always else ():
+                if isinstance(schema, dict) and "default" in schema and name not in found:
+                    value = schema["default"]
+                    if self.takes(step(f"{pointer}/properties", name), value):
+                        found[name] = value
+        return found
+
+    def _compiled(self) -> Any:
+        closed = dict(self.root)
+        if not any(word in self.root for word in _OPEN):
+            if not any(word in self.root for word in _COMPOSED):
+                closed["additionalProperties"] = False
+            elif not self.legacy:
+                closed["unevaluatedProperties"] = False
+            elif not any(word in part for part, _, _ in self.parts(self.root, "") for word in _OPEN):
+                self.closed_names = self.known(self.root, "")
+        try:
+            return self._build(closed)
+        except Exception as problem:
+            failure = _first_line(problem)
+        if "$schema" not in self.root:
+            # Many who leave the draft out still write an older one: lists under `items`, a boolean `exclusiveMinimum`.
+            for draft in ("07", "04"):
+                try:
+                    older = dict(closed, **{"$schema": f"http://json-schema.org/draft-{draft}/schema#"})
+                    if "unevaluatedProperties" not in self.root:
+                        older.pop("unevaluatedProperties", None)
+                    validator = self._build(older)
+                except Exception:
+                    continue
+                self.legacy = True
+                self.root = dict(self.root, **{"$schema": older["$schema"]})
+                if "unevaluatedProperties" in closed and "unevaluatedProperties" not in self.root:
+                    self.closed_names = self.known(self.root, "")
+                return validator
+        raise DefinitionError(f"tool {self.name!r}: the parameter schema does not compile: {failure}")
+
+    def _build(self, schema: dict[str, Any], registry: Any = None) -> Any:
+        import jsonschema_rs
+
+        dialect = schema.get("$schema")
+        if dialect is not None and not (isinstance(dialect, str) and (_LEGACY.search(dialect) or _MODERN.search(dialect))):
+            schema = {key: value for key, value in schema.items() if key != "$schema"}
+        return jsonschema_rs.validator_for(
+            schema, registry=registry, offline=True, validate_formats=False, mask="the value"
+        )
+
+    def _part(self, pointer: Pointer) -> Any:
+        """The validator of one part; False where it cannot be compiled alone."""
+        import jsonschema_rs
+
+        try:
+            if self._registry is None:
+                known = self._build(self.root) is not None and dict(self.root)
+                if not _LEGACY.search(str(self.root.get("$schema"))) and not _MODERN.search(str(self.root.get("$schema"))):
+                    known.pop("$schema", None)
+                self._registry = jsonschema_rs.Registry([(_ROOT, known)])
+            wrapper = {"$ref": f"{_ROOT}#{_quoted(pointer)}"}
+            if self.legacy:
+                wrapper["$schema"] = self.root["$schema"]
+            return self._build(wrapper, self._registry)
+        except Exception:
+            return False
+
+
+def step(pointer: Pointer, name: str) -> Pointer:
+    """One step further down a JSON pointer."""
+    return f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+
+
+def _mapping(schema: dict[str, Any], word: str) -> dict[str, Any]:
+    found = schema.get(word)
+    return found if isinstance(found, dict) else {}
+
+
+def _quoted(pointer: Pointer) -> str:
+    from urllib.parse import quote
+
+    return quote(pointer, safe="/~$")
+
+
+def _first_line(problem: Exception) -> str:
+    return (str(problem).strip().splitlines() or [type(problem).__name__])[0]
