@@ -10,38 +10,84 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from toolcrib.call import (
         Ask as Ask,
+    )
+    from toolcrib.call import (
         Call as Call,
+    )
+    from toolcrib.call import (
         Caller as Caller,
+    )
+    from toolcrib.call import (
         Cancel as Cancel,
+    )
+    from toolcrib.call import (
         Deny as Deny,
+    )
+    from toolcrib.call import (
         Event as Event,
+    )
+    from toolcrib.call import (
         File as File,
+    )
+    from toolcrib.call import (
         Image as Image,
+    )
+    from toolcrib.call import (
         Output as Output,
+    )
+    from toolcrib.call import (
         Result as Result,
+    )
+    from toolcrib.call import (
         Tool as Tool,
     )
     from toolcrib.define.function import tool as tool
-    from toolcrib.define.injected import IdempotencyKey as IdempotencyKey, Injected as Injected
-    from toolcrib.define.toolkit import ConfigField as ConfigField, Toolkit as Toolkit
+    from toolcrib.define.injected import IdempotencyKey as IdempotencyKey
+    from toolcrib.define.injected import Injected as Injected
+    from toolcrib.define.toolkit import ConfigField as ConfigField
+    from toolcrib.define.toolkit import Toolkit as Toolkit
     from toolcrib.errors import (
         CutReply as CutReply,
+    )
+    from toolcrib.errors import (
         DefinitionError as DefinitionError,
+    )
+    from toolcrib.errors import (
         JournalError as JournalError,
+    )
+    from toolcrib.errors import (
         MissingExtra as MissingExtra,
+    )
+    from toolcrib.errors import (
         ReplyError as ReplyError,
+    )
+    from toolcrib.errors import (
         ResultError as ResultError,
+    )
+    from toolcrib.errors import (
         SettingsError as SettingsError,
+    )
+    from toolcrib.errors import (
         SourceError as SourceError,
-        ToolError as ToolError,
+    )
+    from toolcrib.errors import (
         ToolcribError as ToolcribError,
+    )
+    from toolcrib.errors import (
+        ToolError as ToolError,
+    )
+    from toolcrib.errors import (
         UnknownFormat as UnknownFormat,
+    )
+    from toolcrib.errors import (
         UnknownTool as UnknownTool,
     )
     from toolcrib.messages import Messages as Messages
-    from toolcrib.runtime import Crib as Crib, SyncCrib as SyncCrib
+    from toolcrib.runtime import Crib as Crib
+    from toolcrib.runtime import SyncCrib as SyncCrib
     from toolcrib.subcalls import Tools as Tools
-    from toolcrib.turn import SyncTurn as SyncTurn, Turn as Turn
+    from toolcrib.turn import SyncTurn as SyncTurn
+    from toolcrib.turn import Turn as Turn
 
 __version__ = "0.1.0"
 
@@ -82,7 +128,7 @@ _HOMES = {
     "tool": "toolcrib.define.function",
 }
 
-__all__ = [  # noqa: RUF022 - sorted, and a test says so
+__all__ = [
     "Ask",
     "Call",
     "Caller",

@@ -134,5 +134,3 @@ def snapshot(value: Any) -> Any:
             for index, item in enumerate(list(source)):
                 copy.append(place(item, f"{path}[{index}]", depth + 1))
     return root[0]
-
-

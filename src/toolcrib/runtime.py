@@ -11,10 +11,10 @@ import copy
 import os
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from toolcrib import ids
 from toolcrib.admit.admit import Admit, Guard, Guards, Policy
@@ -22,7 +22,7 @@ from toolcrib.answer.answer import Answer
 from toolcrib.answer.publish import Observer, Observers, Publish
 from toolcrib.approve.approve import Approve
 from toolcrib.bridge import Faced, blocking, bridge, faced
-from toolcrib.call import Call, Caller, Dialect, Result, Tool
+from toolcrib.call import Caller, Dialect, Result, Tool
 from toolcrib.catalog.layers import Catalog
 from toolcrib.catalog.stage import Resolve
 from toolcrib.errors import SettingsError
@@ -33,12 +33,26 @@ from toolcrib.run.pool import Pool
 from toolcrib.run.run import Run
 from toolcrib.run.start import Start
 from toolcrib.step import Stage, walk
-from toolcrib.subcalls import Tools, providers
+from toolcrib.subcalls import providers
 from toolcrib.turn import SyncTurn, Turn
 from toolcrib.wire import Reply
 
 #: One call's life, in this order.
 STAGES = (Resolve, Read, Admit, Approve, Start, Run, Answer, Settle, Publish)
+
+
+class Who(TypedDict, total=False):
+    """Who asks, as keywords: those of `Crib.turn`."""
+
+    user: str | None
+    tenant: str | None
+    conversation: str
+    message: str
+    agent: str | None
+    timezone: str | None
+    platform: str | None
+    headless: bool
+    preapproved: Collection[str]
 
 
 class Crib:
@@ -135,7 +149,7 @@ class Crib:
             self.sources = sources
 
     def reload(self) -> bool:
-        """Looks at the sources again; True if anything changed. Calls in flight keep the definitions they began with."""
+        """Looks at the sources again; True if anything changed. Calls in flight keep their definitions."""
         changed = False
         with self._lock:
             for source in self.sources:
@@ -155,7 +169,9 @@ class Crib:
         await self.open()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
         await self.aclose()
 
     def __enter__(self) -> SyncCrib:
@@ -200,7 +216,7 @@ class Crib:
         )
         return Turn(self, caller, view=view, max_steps=max_steps, named=message is not None)
 
-    async def call(self, tool: Any, arguments: Any = None, **caller: Any) -> Result:
+    async def call(self, tool: Any, arguments: Any = None, **caller: Unpack[Who]) -> Result:
         """Runs one call. tool: a name, a `Tool` or the function. arguments: a dict, or the JSON text a model wrote.
 
         The keywords are those of `turn` that say who asks. It belongs to no step and counts for no loop.
@@ -232,7 +248,7 @@ class Crib:
         definition = Tool.of(tool)
         return definition.name, definition
 
-    async def repair(self, messages: Sequence[Any], dialect: Dialect | None = None, **caller: Any) -> list[Any]:
+    async def repair(self, messages: Sequence[Any], dialect: Dialect | None = None, **caller: Unpack[Who]) -> list[Any]:
         """A history that any provider accepts: missing results filled with their true state from the journal, results
         beside their calls, orphans removed. The keywords narrow whose journal is read. Twice changes nothing more."""
         from toolcrib.dialects.repair import dialect_of_history, repair
@@ -282,11 +298,13 @@ class SyncCrib(Faced):
 _cribs: weakref.WeakSet[Crib] = weakref.WeakSet()
 
 
-def _caller(id: str, given: dict[str, Any]) -> Caller:
+def _caller(id: str, given: Who) -> Caller:
     if not given:
         return Caller(conversation=id, message=id)
+    known: dict[str, Any] = {"conversation": id, "message": id, **given}
+    known["preapproved"] = frozenset(known.get("preapproved", ()))
     try:
-        return Caller(**({"conversation": id, "message": id} | given))
+        return Caller(**known)
     except TypeError as problem:
         raise SettingsError(f"crib.call: {problem}") from problem
 

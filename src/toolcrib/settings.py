@@ -121,7 +121,7 @@ def _from_text(name: str, text: str, kind: type) -> Any:
 def _anchored(url: str, base: Path) -> str:
     prefix = "sqlite:///"
     if url.startswith(prefix) and not url.startswith(prefix + "/") and len(url) > len(prefix):
-        return f"{prefix}/{(base / url[len(prefix):]).as_posix().lstrip('/')}" if os.name != "nt" else url
+        return f"{prefix}/{(base / url[len(prefix) :]).as_posix().lstrip('/')}" if os.name != "nt" else url
     return url
 
 

@@ -58,10 +58,14 @@ def _broken(flight: Flight, stage: Stage, problem: Exception) -> None:
 class Stages(Protocol):
     """What a step needs of the runtime: the parts of the one tuple, and how many bodies may overlap."""
 
-    front: Sequence[Stage]
-    body: Sequence[Stage]
-    tail: Sequence[Stage]
-    window: int
+    @property
+    def front(self) -> Sequence[Stage]: ...
+    @property
+    def body(self) -> Sequence[Stage]: ...
+    @property
+    def tail(self) -> Sequence[Stage]: ...
+    @property
+    def window(self) -> int: ...
 
     def prepare(self, flight: Flight) -> bool:
         """The start's last look, before the first commit takes it along."""

@@ -48,7 +48,9 @@ class TurnStream:
         self._task = asyncio.create_task(self._produce())
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
         task = self._task
         assert task is not None
         task.cancel()
@@ -109,7 +111,9 @@ class TurnStream:
 def _streams(source: Any) -> bool:
     """Whether a source gives items one by one, as opposed to being a reply (which may be a list, a dict, text)."""
     return hasattr(source, "__next__") or (
-        hasattr(source, "__iter__") and not isinstance(source, (list, dict, str, bytes)) and not hasattr(source, "model_dump")
+        hasattr(source, "__iter__")
+        and not isinstance(source, (list, dict, str, bytes))
+        and not hasattr(source, "model_dump")
     )
 
 
@@ -130,7 +134,9 @@ class SyncTurnStream(Faced):
         bridge.run(self._original.__aenter__())
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         bridge.run(self._original.__aexit__(kind, error, trace))
 
     def __iter__(self) -> Iterator[StreamEvent]:

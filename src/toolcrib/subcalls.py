@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-
 from toolcrib.call import Call, Caller, Result
 from toolcrib.define.injected import IdempotencyKey
 from toolcrib.flight import Flight
@@ -65,5 +64,3 @@ def providers(crib: Crib) -> Mapping[Any, Provider]:
         IdempotencyKey: lambda flight: IdempotencyKey(flight.id),
     }
     return table | {kind.__name__: provider for kind, provider in table.items()}
-
-

@@ -17,7 +17,7 @@ from toolcrib.call import Caller, Dialect, Result
 from toolcrib.catalog.menu import Menu
 from toolcrib.errors import UnknownTool
 from toolcrib.flight import Flight
-from toolcrib.journal.book import StepTaken
+from toolcrib.journal.store import StepTaken
 from toolcrib.messages import Messages
 from toolcrib.step import Step
 from toolcrib.stream import SyncTurnStream, TurnStream
@@ -35,9 +35,7 @@ class Turn:
     order, those are returned; the first difference begins a new step.
     """
 
-    def __init__(
-        self, crib: Crib, caller: Caller, *, view: Sequence[str] | None, max_steps: int, named: bool
-    ) -> None:
+    def __init__(self, crib: Crib, caller: Caller, *, view: Sequence[str] | None, max_steps: int, named: bool) -> None:
         self._crib = crib
         self.caller = caller
         self.view = None if view is None else tuple(view)
@@ -94,7 +92,7 @@ class Turn:
         Responses items. echo=False leaves the assistant's message out. Raises ReplyError for what is no whole reply:
         then nothing ran and nothing is recorded.
         """
-        from toolcrib.dialects import read_any
+        from toolcrib.dialects.recognise import read_any
 
         return await self.run_reply(read_any(reply, dialect), echo=echo)
 

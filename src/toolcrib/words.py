@@ -26,7 +26,7 @@ _NOTHING_LOST = " It may be repeated."
 
 
 def text(code: Code, reason: str = "", *, may_repeat: bool | None = None) -> str:
-    """The text for a code; a reason given by a policy, guard or tool follows it. may_repeat: of a body that was entered."""
+    """The text for a code; a reason of a policy, guard or tool follows it. may_repeat: of a body that was entered."""
     words = _TEXTS.get(code, "")
     if reason:
         words = f"{words} {reason}".strip() if code != "tool_error" else reason

@@ -103,7 +103,7 @@ def wrapped(function: Any) -> Any:
         (functools.partial(look_up, depth=2), "look_up", {"key": "a"}, "a/2"),
         (functools.partial(look_up, "k"), "look_up", {"depth": 3}, "k/3"),
         (wrapped(look_up), "look_up", {"key": "b", "depth": 2}, "b/2"),
-        (functools.lru_cache(lambda_ := wrapped(look_up)), "look_up", {"key": "c"}, "c/1"),
+        (functools.lru_cache(wrapped(look_up)), "look_up", {"key": "c"}, "c/1"),
         (Desk(), "Desk", {"n": 1}, 2),
         (Desk().plain, "plain", {"n": 1}, 1),
         (Desk.of_class, "of_class", {"n": 1}, "Desk1"),
@@ -208,6 +208,10 @@ def test_what_can_be_no_tool_is_named(wrong: Any, why: str) -> None:
         tool_of(wrong)
 
 
+def act() -> None:
+    """For decorators that must refuse it."""
+
+
 def test_a_lambda_with_a_name_is_a_tool() -> None:
     triple = tool(name="triple")(lambda n: 3 * n)
     assert tool_of(triple).body(n=2) == 6
@@ -236,21 +240,10 @@ def test_a_lambda_with_a_name_is_a_tool() -> None:
         ({"name": " "}, "name"),
     ],
 )
-@pytest.mark.parametrize("in_class", [False, True])
-def test_wrong_and_contradicting_options_raise_where_the_tool_is_defined(
-    options: Any, why: str, in_class: bool
-) -> None:
+@pytest.mark.parametrize("function", [act, Desk.plain], ids=["function", "method"])
+def test_wrong_and_contradicting_options_raise_where_the_tool_is_defined(options: Any, why: str, function: Any) -> None:
     with pytest.raises(DefinitionError, match=why):
-        if in_class:
-
-            class Kit:
-                @tool(**options)
-                def act(self) -> None: ...
-
-        else:
-
-            @tool(**options)
-            def act() -> None: ...
+        tool(**options)(function)
 
 
 def test_options_given_as_none_are_not_declared() -> None:
@@ -263,14 +256,8 @@ def test_options_given_as_none_are_not_declared() -> None:
 
 def test_retry_that_repeats_nothing_contradicts_nothing() -> None:
     for retry in (0, 1, False):
-        tool(retry=retry)(lambda_named())
-    tool(retry=5, idempotent=True)(lambda_named())
-
-
-def lambda_named() -> Any:
-    def act() -> None: ...
-
-    return act
+        tool(retry=retry, name="once")(lambda: None)
+    tool(retry=5, idempotent=True, name="often")(lambda: None)
 
 
 def test_a_class_or_text_cannot_be_decorated() -> None:
@@ -296,7 +283,7 @@ def f(a: "NotThereYet", b: int = 1) -> None:
     '''
 
 t = tool_of(f)
-assert tool_of(lambda_ := t) is t
+assert tool_of(t) is t
 assert "pydantic" not in sys.modules, "pydantic"
 assert "griffe" not in sys.modules, "griffe"
 NotThereYet = int

@@ -57,12 +57,21 @@ def test_only_the_outermost_annotation_injects() -> None:
     assert set(tool_of(f).parameters["properties"]) == {"n", "m"}
 
 
-@pytest.mark.parametrize("kind", [Caller, Call, IdempotencyKey, Optional[Caller]])  # noqa: UP045
+@pytest.mark.parametrize("kind", [Caller, Call, IdempotencyKey, Caller | None, list[Caller | int]])
 def test_identity_never_comes_from_arguments(kind: Any) -> None:
     def f(n: int, who) -> None: ...  # type: ignore[no-untyped-def]
 
     f.__annotations__["who"] = kind
     with pytest.raises(DefinitionError, match=r"'who'.*Injected\["):
+        tool_of(f).parameters  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", [Optional[Injected[str]], list[Injected[str]]])  # noqa: UP045
+def test_injected_inside_another_type_is_a_mistake_and_told(kind: Any) -> None:
+    def f(n: int, who) -> None: ...  # type: ignore[no-untyped-def]
+
+    f.__annotations__["who"] = kind
+    with pytest.raises(DefinitionError, match=r"'who'.*whole type"):
         tool_of(f).parameters  # noqa: B018
 
 

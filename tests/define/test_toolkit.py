@@ -211,6 +211,9 @@ def test_internal_is_not_inherited() -> None:
     assert (Shared.internal, Public.internal) == (True, False)
 
 
+def opening(self: Any) -> None: ...
+
+
 def define(**body: Any) -> type[Toolkit]:
     return type("Kit", (Toolkit,), body)
 
@@ -223,7 +226,7 @@ def define(**body: Any) -> type[Toolkit]:
         ({"config": (ConfigField("a", depends_on={"b": 1}),)}, "'b'"),
         ({"config": ConfigField("a")}, "sequence"),
         ({"config": ("a",)}, "sequence"),
-        ({"open": tool(lambda_ := define)}, "own name"),
+        ({"open": tool(opening)}, "own name"),
     ],
 )
 def test_wrong_classes_raise_where_they_are_written(body: dict[str, Any], why: str) -> None:

@@ -259,7 +259,6 @@ def test_a_stop_for_tool_use_without_a_call_is_a_problem() -> None:
     [
         None, 3, "text", [], {}, {"role": "user", "content": [text("hi")]},
         {"role": "assistant", "content": None, "tool_calls": []},
-        {"role": "assistant", "content": "hi"},
         {"role": "assistant", "content": [text("a")], "tool_calls": [{"id": "1"}]},
         [{"type": "message", "role": "assistant", "content": []}], [{"type": "function_call", "name": "f"}],
         [{"type": "tool_result", "tool_use_id": "x"}], {"type": "assistant", "message": {"content": [use()]}},

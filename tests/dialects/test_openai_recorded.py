@@ -147,3 +147,24 @@ def test_several_responses_in_one_recording_are_refused_together() -> None:
         pytest.skip(f"the recorded file {SEVERAL} is only in ../shared/data")
     with pytest.raises(ReplyError, match="more than one response"):
         read_any(FILES[SEVERAL].read_bytes())
+
+
+def test_the_events_of_the_sdk_s_stream_helpers_are_read_once() -> None:
+    from openai import omit
+    from openai.lib.streaming.chat import ChatCompletionStreamState
+    from openai.lib.streaming.responses._responses import ResponseStreamState
+
+    chat: Any = ChatCompletionStreamState()
+    responses: Any = ResponseStreamState(input_tools=omit, text_format=omit)
+    for name in STREAMS:
+        data = FILES[name].read_bytes()
+        whole = read_any(data)
+        if not name.startswith(("groq__", "openai__programmatic")):
+            continue
+        kind: Any = ChatCompletionChunk if whole.dialect == "openai" else ResponseStreamEvent
+        reader = StreamReader()
+        for event in events_in(data):
+            item = construct_type(type_=kind, value=event)
+            for helped in chat.handle_chunk(item) if whole.dialect == "openai" else responses.handle_event(item):
+                reader.feed(helped)
+        assert reader.finish() == whole

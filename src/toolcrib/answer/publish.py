@@ -1,4 +1,4 @@
-"""The stage `publish`: in the model's order, the observers are told. Each is isolated: none can change or stop a call."""
+"""The stage `publish`: in the model's order, the observers are told, each isolated: none can change or stop a call."""
 
 from __future__ import annotations
 

@@ -77,8 +77,10 @@ def _other(value: Any, path: str, depth: int, above: tuple[int, ...]) -> Any:
 def _key(key: Any, path: str) -> str:
     if isinstance(key, str):
         return _text(key)
-    if key is None or isinstance(key, (bool, int, float)):
-        return {None: "null", True: "true", False: "false"}.get(key, str(key)) if type(key) is not float else repr(key)
+    if key is None or isinstance(key, bool):
+        return {None: "null", True: "true", False: "false"}[key]
+    if isinstance(key, (int, float)):
+        return repr(key)
     try:
         return _text(str(to_jsonable_python(key)))
     except Exception:

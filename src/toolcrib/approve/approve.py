@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolcrib import words
+from toolcrib.call import Code
 from toolcrib.flight import Flight
 
 
@@ -18,5 +19,5 @@ class Approve:
         assert flight.tool is not None
         if flight.tool.name in flight.caller.preapproved:
             return
-        code = "headless_denied" if flight.caller.headless else "approval_unavailable"
+        code: Code = "headless_denied" if flight.caller.headless else "approval_unavailable"
         flight.end(code, words.text(code), operator=flight.asks or None)

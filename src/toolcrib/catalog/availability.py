@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import inspect
 import logging
 import threading
@@ -24,8 +25,8 @@ class Availability:
 
     cache: how long an answer is taken for granted. grace: how long after its last success a tool stays although its
     probe now fails or is slow, so that a flaky one does not lose a tool mid-conversation. patience: how long a menu
-    waits for a probe that was just begun; a slower one is used when its answer is there. A probe that raises has failed.
-    lost: how long until a probe without an answer is begun anew.
+    waits for a probe that was just begun; the answer of a slower one counts from when it is there. lost: how long until
+    a probe without an answer is begun anew. A probe that raises has failed.
 
     Concurrent askers share one probe, over threads and event loops. A sync probe runs in a thread of its own.
     """
@@ -49,9 +50,9 @@ class Availability:
 
     async def available(self, tools: Iterable[Tool]) -> set[Tool]:
         """Those of the tools that can be used now; one without a probe always can. Waits `patience` at most."""
-        found, probed = set(), []
-        for tool in tools:
-            (found.add if tool.availability is None else probed.append)(tool)
+        asked = tuple(tools)
+        found = {tool for tool in asked if tool.availability is None}
+        probed = [tool for tool in asked if tool.availability is not None]
         if probed:
             running = [probe for tool in probed if (probe := self._begun(tool)) is not None]
             await self._wait(running)
@@ -100,9 +101,9 @@ class Availability:
         now = self._clock()
         # Whoever comes later waits only for what is left: a probe that hangs holds up one moment, not every menu.
         left = {probe: self._patience - (now - probe.began_at) for probe in probes if not probe.done.done()}
-        waiting = [asyncio.wrap_future(probe.done) for probe, rest in left.items() if rest > 0]
-        if waiting:
-            await asyncio.wait(waiting, timeout=max(left.values()))
+        waiters = [_waiter(probe) for probe, rest in left.items() if rest > 0]
+        if waiters:
+            await asyncio.wait(waiters, timeout=max(left.values()))
 
     def _usable(self, tool: Tool) -> bool:
         now = self._clock()
@@ -136,6 +137,23 @@ class _Probe:
         self.task: asyncio.Task[None] | None = None
 
 
+def _waiter(probe: _Probe) -> asyncio.Future[None]:
+    """A future of the running loop that is done when the probe is. Giving it up does not end the probe."""
+    loop = asyncio.get_running_loop()
+    waiter: asyncio.Future[None] = loop.create_future()
+
+    def wake() -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    def ended(_: object) -> None:
+        with contextlib.suppress(RuntimeError):  # this loop has ended meanwhile
+            loop.call_soon_threadsafe(wake)
+
+    probe.done.add_done_callback(ended)
+    return waiter
+
+
 async def _answer(tool: Tool) -> bool:
     probe = tool.availability
     assert probe is not None
@@ -154,13 +172,16 @@ def _in_thread(probe: Callable[[], Any]) -> concurrent.futures.Future[Any]:
 
     def run() -> None:
         try:
-            answer = probe()
-        except BaseException as problem:
-            outcome, result = future.set_exception, problem
-        else:
-            outcome, result = future.set_result, answer
+            said, failure = probe(), None
+        except Exception as problem:
+            said, failure = None, problem
+        except BaseException as problem:  # sys.exit() in a probe is no reason to end the program
+            said, failure = None, RuntimeError(repr(problem))
         if future.set_running_or_notify_cancel():
-            outcome(result)
+            if failure is None:
+                future.set_result(said)
+            else:
+                future.set_exception(failure)
 
     threading.Thread(target=run, name="toolcrib-availability", daemon=True).start()
     return future

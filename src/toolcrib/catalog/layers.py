@@ -1,15 +1,8 @@
 """Catalog: all tools known, in layers; what a caller sees of it is a view.
 
-A layer is addressed by its kind and key, and for a tenant's users and conversations by the tenant as well:
-
-    ("global", "")                      everyone
-    ("tenant", "acme")                  the callers of a tenant
-    ("user", "ada")                     a user without a tenant;     ("user", "ada", "acme")         one of a tenant
-    ("conversation", "c1")              likewise;                    ("conversation", "c1", "acme")
-    ("agent", "researcher")             the callers that say they are this agent
-
-A later kind is nearer. A nearer tool hides every farther one of its name, in whatever order they were registered. In
-one layer several sources may have the same name: a menu tells them apart. Writers take turns; readers never wait.
+Layers go from far to near: global, tenant, user, conversation, agent (see `address.py`). A nearer tool hides every
+farther one of its name, in whatever order they were registered. In one layer several sources may have the same name:
+a menu tells them apart. Writers take turns; readers never wait for them.
 """
 
 from __future__ import annotations
@@ -24,6 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from toolcrib.call import Caller, Tool
+from toolcrib.catalog.address import GLOBAL, KINDS, Layer, address, addresses, tenant_of
 from toolcrib.catalog.names import Origin
 from toolcrib.catalog.restrict import Restriction, restriction
 from toolcrib.catalog.view import View
@@ -31,14 +25,9 @@ from toolcrib.errors import DefinitionError, SettingsError, UnknownTool
 
 log = logging.getLogger("toolcrib")
 
-Layer: TypeAlias = tuple[str, str] | tuple[str, str, str]
 Undo: TypeAlias = Callable[[], None]
 Listener: TypeAlias = Callable[[], object]
 
-GLOBAL: Layer = ("global", "")
-#: From far to near.
-KINDS = ("global", "tenant", "user", "conversation", "agent")
-_OF_A_TENANT = ("user", "conversation")
 #: Views kept. Callers without layers of their own share one, so this counts different views, not callers.
 _VIEWS = 256
 _serials = itertools.count(1)
@@ -94,7 +83,7 @@ class Catalog:
         Raises DefinitionError where the layer holds that name of that source. What a listener raises is raised again,
         and the registration has not happened.
         """
-        where = _address(layer)
+        where = address(layer)
         held = _Held(tool)
         with self._writing:
             self._no_duplicate(where, (held,), ())
@@ -113,16 +102,14 @@ class Catalog:
             if [held.tool for held in coming] != [held.tool for held in going]:
                 self._change(GLOBAL, going, coming)
 
-    def restrict(
-        self, *, allow: Iterable[str] | None = None, deny: Iterable[str] | None = None, layer: Layer
-    ) -> Undo:
+    def restrict(self, *, allow: Iterable[str] | None = None, deny: Iterable[str] | None = None, layer: Layer) -> Undo:
         """Lets only some of the tools a layer inherits through, to it and to every nearer one; gives the undo.
 
         Exactly one list, of names or `source/name`s that the layer inherits now. The layer's own tools are exempt.
         Tools registered later pass a deny list and are kept out by an allow list. All restrictions on the way to a
         caller hold together. Raises SettingsError (UnknownTool for a name that is not inherited).
         """
-        where = _address(layer)
+        where = address(layer)
         with self._writing:
             made = restriction(allow, deny, inherited=self._inherited(where), own=self._content(where).tools)
             self._change(where, (), (made,))
@@ -130,10 +117,10 @@ class Catalog:
 
     def drop(self, layer: Layer) -> None:
         """Ends a layer: its tools and restrictions go. For a conversation that is over."""
-        where = _address(layer)
+        where = address(layer)
         with self._writing:
             content = self._content(where)
-            pieces = (*content.held.values(), *content.restrictions)
+            pieces: tuple[_Piece, ...] = (*content.held.values(), *content.restrictions)
             if pieces:
                 self._replace(where, pieces, ())
                 self._tell(tuple(self._listeners.values()))
@@ -251,14 +238,14 @@ class Catalog:
 
     def _chain(self, caller: Caller) -> list[_Content]:
         """The contents of the caller's layers, far to near, as they stood together at one moment."""
-        addresses = _addresses(caller)
+        way = addresses(caller)
         for _ in range(8):
             version = self.version
-            chain = [self._layers[at] for at in addresses if at in self._layers]
+            chain = [self._layers[at] for at in way if at in self._layers]
             if version == self.version:
                 return chain
         with self._writing:
-            return [self._layers[at] for at in addresses if at in self._layers]
+            return [self._layers[at] for at in way if at in self._layers]
 
     def _content(self, layer: Layer) -> _Content:
         return self._layers.get(layer, _EMPTY)
@@ -266,13 +253,13 @@ class Catalog:
     def _inherited(self, layer: Layer) -> list[Tool]:
         """The tools that may reach a layer: what comes through the layers certain to lie before it, and what the
         others that may lie before it (a conversation does not say whose it is) have of their own."""
-        tenant, kind = _tenant(layer), KINDS.index(layer[0])
+        tenant, kind = tenant_of(layer), KINDS.index(layer[0])
         certain = [GLOBAL] if kind else []
         if tenant and kind > 1:
             certain.append(("tenant", tenant))
         found = _surface([self._content(at) for at in certain])
         for other, content in self._layers.items():
-            possible = layer[0] == "agent" or _tenant(other) == tenant
+            possible = layer[0] == "agent" or tenant_of(other) == tenant
             if possible and other not in certain and KINDS.index(other[0]) < kind:
                 found += content.tools
         return found
@@ -296,47 +283,3 @@ def _surface(chain: Sequence[_Content]) -> list[Tool]:
             own.setdefault(tool.name, []).append(tool)
         visible.update(own)
     return [tool for tools in visible.values() for tool in tools]
-
-
-def _addresses(caller: Caller) -> list[Layer]:
-    tenant = caller.tenant
-    found: list[Layer] = [GLOBAL]
-    if tenant:
-        found.append(("tenant", tenant))
-    if caller.user:
-        found.append(("user", caller.user, tenant) if tenant else ("user", caller.user))
-    if caller.conversation:
-        found.append(("conversation", caller.conversation, tenant) if tenant else ("conversation", caller.conversation))
-    if caller.agent:
-        found.append(("agent", caller.agent))
-    return found
-
-
-def layer_of(kind: str, caller: Caller) -> Layer:
-    """The address of the caller's own layer of a kind. Raises SettingsError where the caller has none."""
-    for address in _addresses(caller):
-        if address[0] == kind:
-            return address
-    raise SettingsError(f"this caller has no {kind!r} layer; the kinds are {', '.join(KINDS)}")
-
-
-def _tenant(layer: Layer) -> str | None:
-    if len(layer) == 3:
-        return layer[2]
-    return layer[1] if layer[0] == "tenant" else None
-
-
-def _address(layer: Layer) -> Layer:
-    parts = tuple(layer)
-    texts = all(isinstance(part, str) for part in parts)
-    if texts and parts == GLOBAL:
-        return GLOBAL
-    if texts and all(parts) and parts[0] in KINDS[1:]:
-        if len(parts) == 2:
-            return (parts[0], parts[1])
-        if len(parts) == 3 and parts[0] in _OF_A_TENANT:
-            return (parts[0], parts[1], parts[2])
-    raise SettingsError(
-        f"{layer!r} names no layer; ('global', ''), ('tenant', key), ('user', key), ('conversation', key) and "
-        "('agent', key) do, and ('user', key, tenant) or ('conversation', key, tenant) for a tenant's"
-    )

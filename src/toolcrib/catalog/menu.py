@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from toolcrib.call import Tool
 from toolcrib.catalog.clean import key as clean_key
-from toolcrib.catalog.names import Origin, aliases
+from toolcrib.catalog.names import aliases
 from toolcrib.catalog.view import View
 from toolcrib.frozen import thaw
 from toolcrib.wire import DialectFormat, Restore, ToolView
@@ -17,8 +17,10 @@ from toolcrib.wire import DialectFormat, Restore, ToolView
 log = logging.getLogger("toolcrib")
 
 #: What was logged already. A menu is built anew with every change of the catalog; its warnings are not new then.
-_logged: set[tuple[str, Origin, str]] = set()
+_logged: set[str] = set()
 _LOGGED = 4096
+#: A fault that all tools share is not worth a line for each.
+_LINES = 5
 
 
 class Entry(NamedTuple):
@@ -46,21 +48,22 @@ class Menu:
         self._format = format
         self._by_alias: dict[str, Entry] = {}
         warnings: list[str] = []
+        left_out: list[str] = []
         shown: list[ToolView] = []
         for alias, tool in zip(aliases(view.tools, format.name_pattern, format.name_length), view.tools, strict=True):
             try:
                 tool_view = _plain(format.view(alias, tool))
             except Exception as problem:  # a schema that resolves late may raise anything, and costs only its own tool
                 text = f"tool {tool.name!r} of {tool.source!r} is left out for {format.name}: {problem}"
-                warnings.append(text)
-                _log_once(format.name, tool, text)
+                left_out.append(text)
                 continue
             shown.append(tool_view)
             warnings += [f"tool {tool.name!r} of {tool.source!r}: {text}" for text in tool_view.warnings]
             self._by_alias[alias] = Entry(alias, tool, tool_view.restore)
         self._by_origin = {(entry.tool.source, entry.tool.name): entry for entry in self._by_alias.values()}
         self._by_key: dict[str, tuple[Entry, ...]] | None = None
-        self.warnings = tuple(warnings)
+        self.warnings = (*left_out, *warnings)
+        _log_once(left_out)
         self._specs = marshal.dumps(thaw(format.tools(shown)))
         self._request = marshal.dumps(thaw(format.request(shown)))
 
@@ -114,15 +117,19 @@ class Menu:
 
 
 def _plain(tool_view: ToolView) -> ToolView:
-    """Raises ValueError for a spec that JSON cannot hold, before it spoils the whole list."""
+    """Raises ValueError for a spec that is no plain data, before it spoils the whole list."""
     marshal.dumps(thaw(tool_view.spec))
     return tool_view
 
 
-def _log_once(dialect: str, tool: Tool, text: str) -> None:
-    what = (dialect, (tool.source, tool.name), text)
-    if what not in _logged:
-        if len(_logged) >= _LOGGED:
-            _logged.clear()
-        _logged.add(what)
+def _log_once(left_out: list[str]) -> None:
+    new = [text for text in left_out if text not in _logged]
+    if not new:
+        return
+    if len(_logged) > _LOGGED:
+        _logged.clear()
+    _logged.update(new)
+    for text in new[:_LINES]:
         log.warning("%s", text)
+    if len(new) > _LINES:
+        log.warning("and %d more tools likewise; Menu.warnings has them all", len(new) - _LINES)

@@ -52,7 +52,9 @@ async def run(
 @command
 async def call(
     name: Annotated[str, typer.Argument(help="The tool's name.")],
-    arguments: Annotated[str, typer.Argument(metavar="[JSON|-]", help="Its arguments; - reads them from stdin.")] = "{}",
+    arguments: Annotated[
+        str, typer.Argument(metavar="[JSON|-]", help="Its arguments; - reads them from stdin.")
+    ] = "{}",
     tools: options.Tools = None,
     db: options.Db = None,
     user: options.User = None,
@@ -68,7 +70,6 @@ async def call(
     who = options.caller_of(
         settings, user=user, conversation=conversation, message=message, headless=headless, allow=allow
     )
-    who["preapproved"] = frozenset(who["preapproved"])
     async with crib:
         _warn_of_sources(crib)
         result = await crib.call(name, text, **who)
@@ -88,7 +89,9 @@ async def tools(
     tools: options.Tools = None,
     db: options.Db = None,
     dialect: options.Dialect = None,
-    available: Annotated[bool, typer.Option("--available", help="What installed packages offer, named or not.")] = False,
+    available: Annotated[
+        bool, typer.Option("--available", help="What installed packages offer, named or not.")
+    ] = False,
     user: options.User = None,
     json: options.Json = False,
 ) -> int:
@@ -149,7 +152,7 @@ async def repair(
         messages = messages["messages"]
     if not isinstance(messages, list):
         raise ReplyError(f"{file}: a history is an array of messages; this is a {type(messages).__name__}")
-    crib, settings = options.crib_of(None, db)
+    crib, _ = options.crib_of(None, db)
     narrowed: dict[str, Any] = {"user": user, "conversation": conversation}
     async with crib:
         show_json(
@@ -197,5 +200,7 @@ def _available(json: bool) -> int:
         show_json([{"name": f"plugin:{each.name}", "distribution": each.distribution} for each in found])
     else:
         rows = [(f"plugin:{each.name}", each.distribution) for each in found]
-        show_table(("name", "package"), rows, "no installed package offers tools (entry points of group toolcrib.tools)")
+        show_table(
+            ("name", "package"), rows, "no installed package offers tools (entry points of group toolcrib.tools)"
+        )
     return 0

@@ -76,9 +76,7 @@ async def show(
 
 
 @command
-async def export(
-    db: options.Db = None, user: options.User = None, conversation: options.Conversation = None
-) -> int:
+async def export(db: options.Db = None, user: options.User = None, conversation: options.Conversation = None) -> int:
     """Print steps, calls and events as JSON lines."""
     store = await _store(db)
     async for record in store.export(user=user, conversation=conversation):

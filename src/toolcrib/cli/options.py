@@ -33,9 +33,7 @@ Message = Annotated[
         "--message", help="The user message this answers; given again, the turn continues.", rich_help_panel="Caller"
     ),
 ]
-Headless = Annotated[
-    bool, typer.Option("--headless", help="No person is there to ask.", rich_help_panel="Caller")
-]
+Headless = Annotated[bool, typer.Option("--headless", help="No person is there to ask.", rich_help_panel="Caller")]
 Allow = Annotated[
     list[str] | None,
     typer.Option("--allow", help="A tool that needs no person this time. Repeatable.", rich_help_panel="Caller"),

@@ -54,7 +54,7 @@ async def new(
     except OSError as problem:
         raise SettingsError(f"{file}: {problem.strerror or problem}") from problem
     typer.echo(str(file))
-    notice(f"try it: toolcrib call {name} '{{\"text\": \"hello\"}}' --tools {folder}")
+    notice(f'try it: toolcrib call {name} \'{{"text": "hello"}}\' --tools {folder}')
     return 0
 
 
@@ -113,7 +113,7 @@ def _journal(db: str | None, configured: str | None) -> Iterator[tuple[bool, str
 
 @command
 async def demo() -> int:
-    """Run real tools on four recorded provider responses, then show the journal of what happened. No key, no network."""
+    """Run real tools on four recorded provider responses, then show the journal. No key, no network."""
     from toolcrib.demo.show import show
 
     return await show()

@@ -9,7 +9,7 @@ from types import NoneType, SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Optional, Union, get_args, get_origin
 
 from toolcrib.define.callables import fixed_keywords, scopes
-from toolcrib.define.injected import injected_type, must_be_injected
+from toolcrib.define.injected import INJECTED, injected_type, must_be_injected
 from toolcrib.errors import DefinitionError
 
 #: No default: the model must give it. Ellipsis as a default means the same.
@@ -155,13 +155,20 @@ def _unpacked(annotation: Any) -> list[Parameter] | None:
 
 
 def _refuse_runtime_types(tool: str, parameter: str, annotation: Any) -> None:
-    members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
-    for member in members:
-        if must_be_injected(member):
-            raise DefinitionError(
-                f"tool {tool!r}: parameter {parameter!r}: a model must not write a {member.__name__}; "
-                f"Injected[{member.__name__}] lets the runtime fill it in"
-            )
+    """Refuses, at any depth, what only the runtime knows: identity never comes from arguments."""
+    if get_origin(annotation) is Annotated and INJECTED in annotation.__metadata__:
+        raise DefinitionError(
+            f"tool {tool!r}: parameter {parameter!r}: Injected stands around the whole type: Injected[T | None], "
+            "not Injected[T] | None"
+        )
+    if must_be_injected(annotation):
+        raise DefinitionError(
+            f"tool {tool!r}: parameter {parameter!r}: a model must not write a {annotation.__name__}; "
+            f"Injected[{annotation.__name__}] lets the runtime fill it in"
+        )
+    inner = (annotation.__origin__,) if get_origin(annotation) is Annotated else get_args(annotation)
+    for part in inner if get_origin(annotation) is not Literal else ():
+        _refuse_runtime_types(tool, parameter, part)
 
 
 def shown(annotation: Any) -> str:

@@ -66,10 +66,10 @@ class AnthropicFormat:
             return isinstance(payload.get("error"), dict)
         if payload.get("role") != "assistant" or _FOREIGN & payload.keys():
             return False
+        if "status" in payload or payload.get("type", "message") != "message":
+            return False
         content = payload.get("content")
-        if payload.get("type") == "message" and "status" not in payload:
-            return content == [] or isinstance(content, str) or _is_content(content)
-        return "type" not in payload and _is_content(content)
+        return content == [] or isinstance(content, str) or _is_content(content)
 
     def streams(self, event: Any) -> bool:
         if not isinstance(event, dict):

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-#: Finish reasons after which the last call is whole; any other may have struck while it was being written.
-WHOLE_REASONS = frozenset({"", "stop", "tool_calls", "function_call", "tool_use", "end_turn", "completed", "eos"})
+_WHOLE = frozenset(
+    {"", "stop", "tool_calls", "tool_call", "function_call", "tool_use", "end_turn", "completed", "eos", "eos_token"}
+)
+
+
+def may_cut(reason: object) -> bool:
+    """Whether a finish reason may have struck while the last call was being written: any but the known good ones."""
+    return isinstance(reason, str) and reason.strip().lower() not in _WHOLE
 
 
 def cut_text(text: str) -> str:

@@ -10,6 +10,7 @@ from toolcrib.errors import CutReply
 from toolcrib.frozen import NotJson
 
 _FIELD = re.compile(r"(data|event|id|retry)?\s*(:|\Z)")
+_TOLD = re.compile(r"(data|event|id|retry)?:")
 _FIRST_LINE = re.compile(r"([^\r\n]*)([\r\n]|\Z)")
 _LINE_END = re.compile(r"\r\n|\n|\r(?!\Z)")
 _OUTSIDE = re.compile(r'["{}\[\]]')
@@ -64,6 +65,8 @@ def _reader_for(text: str, final: bool) -> _Values | _ServerSent | None:
     start = text.lstrip()
     if start[:1] in ("{", "["):
         return _Values()
+    if _TOLD.match(start):
+        return _ServerSent()
     first = _FIRST_LINE.match(start)
     if not start or first is None or not (first[2] or final):
         return None
@@ -81,6 +84,9 @@ class _ServerSent:
         self._name = ""
 
     def take(self, text: str) -> list[Event]:
+        if self._rest and (not text or text.startswith(("data:", "event:"))) and _is_line("".join(self._rest)):
+            # Whoever reads by lines hands them over without their ends.
+            text = "\n" + (text or "\n")
         self._rest.append(text)
         if "\n" not in text and "\r" not in text and not self._rest[0].endswith("\r"):
             return []
@@ -114,6 +120,19 @@ class _ServerSent:
                 raise
             # Some proxies leave out the blank line between events; each line is then whole by itself.
             return [event for line in lines for event in events_of(line, name)]
+
+
+def _is_line(text: str) -> bool:
+    """Whether a line can only be at its end: it names an event, or its data is a whole JSON value."""
+    field, _, value = text.partition(":")
+    if field == "event":
+        return bool(value.strip())
+    if field != "data":
+        return False
+    try:
+        return strict_json(value.strip()) is not None
+    except NotJson:
+        return value.strip() == _DONE
 
 
 class _Values:

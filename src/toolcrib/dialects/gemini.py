@@ -183,6 +183,15 @@ def _wire(part: Mapping[str, Any]) -> dict[str, Any]:
     return wired
 
 
+def wired_content(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A content of a history as it stands on the wire."""
+    wired: dict[str, Any] = camel({key: value for key, value in content.items() if key != "parts"})
+    if "parts" in content:
+        parts = content["parts"]
+        wired["parts"] = [_wire(part) if isinstance(part, dict) else part for part in parts or ()]
+    return wired
+
+
 def _base64(data: Any) -> Any:
     if isinstance(data, bytes):
         return base64.b64encode(data).decode()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcrib.call import Result, Tool, digest
-from toolcrib.dialects.cut import WHOLE_REASONS, cut_text
+from toolcrib.dialects.cut import cut_text, may_cut
 from toolcrib.dialects.events import no_response
 from toolcrib.dialects.fault import error_text, provider_error
 from toolcrib.dialects.openai_chat_stream import ChatAssembler
@@ -132,7 +132,7 @@ def _reply(message: dict[str, Any], reason: Any, response_id: str | None) -> Rep
         function = echo["function_call"]
         echo["function_call"] = _function(function)
         calls = [_asked({"function": function}, pair_ids([None], salt=salt)[0])]
-    if isinstance(reason, str) and reason not in WHOLE_REASONS and calls:
+    if calls and may_cut(reason):
         calls[-1] = _cut(calls[-1], custom=bool(written) and "custom" in written[-1])
     if not calls and echo.get("content") is None and not (echo.get("refusal") or echo.get("audio")):
         echo["content"] = ""

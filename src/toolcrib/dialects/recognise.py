@@ -14,9 +14,6 @@ from toolcrib.errors import ReplyError, UnknownFormat
 from toolcrib.frozen import NotJson
 from toolcrib.wire import Reply
 
-#: Marks that tell a dialect at once, so that the other formats need not be loaded.
-_OBJECTS = {"chat.completion": "openai", "chat.completion.chunk": "openai", "response": "openai-responses"}
-
 
 def dialect_of(payload: Any) -> str:
     """The dialect of a plain JSON value: a whole response, an assistant message, its content, or a list of items.
@@ -24,12 +21,11 @@ def dialect_of(payload: Any) -> str:
     Raises ReplyError where it is a provider's report of an error, UnknownFormat where it is something else.
     """
     marked = _marked(payload)
+    if marked is None:
+        _raise_fault(payload)
     for name in (marked,) if marked else FORMATS:
         if format_of(name).reads(payload):
             return name
-    fault = provider_error(payload)
-    if fault is not None:
-        raise ReplyError(f"the provider reports an error: {fault}")
     raise _unknown(payload)
 
 
@@ -38,15 +34,13 @@ def dialect_of_stream(event: Any) -> str | None:
 
     Raises ReplyError for a provider's report of an error, UnknownFormat for an event of a known other format.
     """
-    if not isinstance(event, dict):
+    if not isinstance(event, dict) or event.get("type") == "ping":
         return None
+    _raise_fault(event)
     marked = _marked(event)
     for name in (marked,) if marked else FORMATS:
         if format_of(name).streams(event):
             return name
-    fault = provider_error(event)
-    if fault is not None:
-        raise ReplyError(f"the provider reports an error: {fault}")
     foreign = stranger_event(event)
     if foreign is not None:
         raise no_response(foreign)
@@ -87,9 +81,7 @@ def read_value(value: Any, dialect: str | None) -> Reply:
         return format_of(dialect_of(value)).read(value)
     form = format_of(dialect)
     if not form.reads(value):
-        fault = provider_error(value)
-        if fault is not None:
-            raise ReplyError(f"the provider reports an error: {fault}")
+        _raise_fault(value)
         raise UnknownFormat(f"this is no response of the dialect {dialect!r} ({stranger(value)})")
     return form.read(value)
 
@@ -104,8 +96,8 @@ def _read_text(text: str | bytes, dialect: str | None) -> Reply:
 
 def _is_stream(events: list[Any], dialect: str | None, *, alone: bool) -> bool:
     """Whether these are a stream's events. One dict that reads as a whole response is that (Gemini streams those)."""
-    names = [dialect] if dialect is not None else list(FORMATS)
-    forms = [format_of(name) for name in names]
+    marked = dialect or (_marked(events[0]) if events else None)
+    forms = [format_of(name) for name in ((marked,) if marked else FORMATS)]
     if alone:
         forms = [form for form in forms if not form.reads(events[0])]
     return any(form.streams(event) for event in events for form in forms)
@@ -120,9 +112,24 @@ def _read_stream(items: list[Any], dialect: str | None) -> Reply:
     return reader.finish()
 
 
+def _raise_fault(value: Any) -> None:
+    fault = provider_error(value)
+    if fault is not None:
+        raise ReplyError(f"the provider reports an error: {fault}")
+
+
 def _marked(payload: Any) -> str | None:
-    mark = payload.get("object") if isinstance(payload, dict) else None
-    return _OBJECTS.get(mark) if isinstance(mark, str) else None
+    """The dialect by marks that tell it at once, so that the other formats need not be loaded."""
+    if not isinstance(payload, dict):
+        return None
+    if payload.get("object") in ("chat.completion", "chat.completion.chunk"):
+        return "openai"
+    kind = payload.get("type")
+    if payload.get("object") == "response" or (isinstance(kind, str) and kind.startswith("response.")):
+        return "openai-responses"
+    if kind == "message_start" or (kind == "message" and "stop_reason" in payload):
+        return "anthropic"
+    return "gemini" if "candidates" in payload else None
 
 
 def _unknown(payload: Any) -> UnknownFormat:

@@ -19,7 +19,7 @@ def stranger(value: Any) -> str:
         return _list(value)
     if isinstance(value, str):
         return f"plain text: {value.strip()[:60]!r}" if value.strip() else "an empty text"
-    return "nothing" if value is None else f"a {type(value).__name__}"
+    return "nothing" if value is None else "a truth value" if isinstance(value, bool) else "a number"
 
 
 def stranger_event(event: dict[str, Any]) -> str | None:

@@ -27,10 +27,15 @@ _IN_TURN = "WHERE turn = ? AND step IS NOT NULL"
 
 
 class SqliteStore:
-    """A `Store` in the file at `path`; None: in memory, for this object alone and gone with `aclose`."""
+    """A `Store` in the file at `path`; None: in memory, for this object alone and gone with `aclose`.
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+    All that name the same file share one writer and one owner. shared: False gives this one its own, as another
+    process would have.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, *, shared: bool = True) -> None:
         self._path = None if path is None else os.path.abspath(path)
+        self._shared = shared
         self._file: SqliteFile | None = None
         self._release: weakref.finalize[..., Any] | None = None
 
@@ -42,12 +47,7 @@ class SqliteStore:
         return (self._file or self._acquire()).owner.id
 
     def _acquire(self) -> SqliteFile:
-        if self._path is None:
-            file = SqliteFile(None)
-            file.references = 1
-        else:
-            file = sqlite_file.acquire(self._path)
-        self._file = file
+        file = self._file = sqlite_file.acquire(self._path, shared=self._shared)
         self._release = weakref.finalize(self, sqlite_file.let_go, file)
         self._release.atexit = False
         return file

@@ -30,10 +30,11 @@ class SqliteFile:
         self.opened = False
         self._identity: tuple[int, int] | None = None
         self.owner = Owner(None if path is None else Path(f"{path}.owners"))
-        self.writer = Writer(
-            "toolcrib-journal", self._open, self.owner.let_go, moved=None if path is None else self._moved
-        )
-        self.reader: Lane = self.writer if path is None else Lane("toolcrib-journal-read", self._open_to_read)
+        moved = None if path is None else self._moved
+        self.writer = Writer("toolcrib-journal", self._open, self.owner.let_go, moved)
+        self.reader: Lane = self.writer
+        if path is not None:
+            self.reader = Lane("toolcrib-journal-read", self._open_to_read, moved=moved)
         _living.add(self)
 
     def close(self, *, wait: bool) -> None:
@@ -100,9 +101,12 @@ class SqliteFile:
         """Whether the file under the path is no longer the one that is open."""
         assert self.path is not None
         try:
-            return _identity(self.path) != self._identity
+            moved = _identity(self.path) != self._identity
         except OSError:
-            return True
+            moved = True
+        if moved:
+            self.opened = False
+        return moved
 
 
 def _connect(path: str, patience: float = 0.0) -> sqlite3.Connection:
@@ -139,17 +143,19 @@ def _make(path: str) -> None:
 
 _living: weakref.WeakSet[SqliteFile] = weakref.WeakSet()
 _shared: dict[str, SqliteFile] = {}
-_guard = threading.Lock()
+_guard = threading.RLock()  # a collected store may let go at any moment
 _abandoned: list[sqlite3.Connection | None] = []
 
 
-def acquire(path: str) -> SqliteFile:
-    """The file's one representative in this process; `let_go` as often as this."""
-    real = os.path.realpath(path)
+def acquire(path: str | None, *, shared: bool = True) -> SqliteFile:
+    """The file's one representative in this process; `let_go` as often as this. shared: False makes another one."""
+    real = None if path is None else os.path.realpath(path)
+    if real is None or not shared:
+        file = SqliteFile(real)
+        file.references = 1
+        return file
     with _guard:
-        file = _shared.get(real)
-        if file is None:
-            file = _shared[real] = SqliteFile(real)
+        file = _shared[real] = _shared.get(real) or SqliteFile(real)
         file.references += 1
         return file
 
@@ -183,7 +189,7 @@ def _after_fork_in_parent() -> None:
 
 def _after_fork_in_child() -> None:
     global _guard
-    _guard = threading.Lock()
+    _guard = threading.RLock()
     for file in list(_living):
         file.forked()
 

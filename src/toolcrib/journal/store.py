@@ -27,6 +27,10 @@ class StepTaken(JournalError):
     """`begin` found the step recorded already, by somebody else: nothing of it was written; read it instead."""
 
 
+class CallMissing(JournalError):
+    """The journal does not have this call (it was pruned, or the file was replaced): trying again cannot help."""
+
+
 class Store(Protocol):
     """A journal. Rows are read when a method is called, not when it is done."""
 
@@ -43,6 +47,8 @@ class Store(Protocol):
     def begin(self, step: StepRow | None, calls: Sequence[CallRow], confirm: str | None = None) -> Awaitable[None]:
         """Records a step and calls, in one transaction, each proposed, waiting, started or already ended.
 
+        Raises StepTaken when the step is there already, and not by this very write.
+
         Stamps `owner`, and `fence` 1 on started ones. confirm: a turn whose ended calls in steps before this one
         (without a step: in all) are confirmed in the same transaction.
         """
@@ -58,7 +64,7 @@ class Store(Protocol):
         """Records an outcome: `state`, `code`, `value`, `content`, `error`, `notes`, `attempts`, `ended_at`.
 
         By (id, owner, fence): lands on `started`; lands late on `unknown` that nobody decided or claimed since;
-        otherwise is kept in `late_result`.
+        otherwise is kept in `late_result`. Raises CallMissing where there is no such row.
         """
 
     async def end(self, call: CallRow) -> bool:

@@ -49,15 +49,21 @@ Job: TypeAlias = "tuple[Kind, Any, bool, asyncio.AbstractEventLoop | None, async
 class Lane:
     """A thread that does the jobs of a queue on a connection of its own. It starts with the first job.
 
-    connect opens the connection, in that thread; disconnect, if given, is called after it has been closed.
+    connect opens the connection, in that thread; disconnect, if given, is called after it has been closed. moved tells
+    whether the open file is no longer the one to be used; None: the connection is the database itself.
     """
 
     def __init__(
-        self, name: str, connect: Callable[[], sqlite3.Connection], disconnect: Callable[[], None] | None = None
+        self,
+        name: str,
+        connect: Callable[[], sqlite3.Connection],
+        disconnect: Callable[[], None] | None = None,
+        moved: Callable[[], bool] | None = None,
     ) -> None:
         self._name = name
         self._connect = connect
         self._disconnect = disconnect
+        self._moved = moved
         #: Whether a fork holds `busy` just now.
         self.paused = False
         self.reset()
@@ -66,7 +72,7 @@ class Lane:
         """As new: nothing queued, no thread, no connection. For the first time, and in a forked child."""
         self._queue: SimpleQueue[Job | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._starting = threading.Lock()
+        self._starting = threading.RLock()
         #: Held while the thread uses its connection: a fork waits for it.
         self.busy = threading.Lock()
         self.connection: sqlite3.Connection | None = None
@@ -144,6 +150,8 @@ class Lane:
 
     def ready(self) -> sqlite3.Connection:
         """The connection, opened if need be."""
+        if self._moved is not None and self.connection is not None and self._moved():
+            self.drop()
         if self.connection is None:
             self.connection = self._connect()
         return self.connection
@@ -157,22 +165,17 @@ class Lane:
 
 
 class Writer(Lane):
-    """A lane whose batches are transactions.
-
-    moved tells whether the open file is no longer the one to be written; None: the connection is the database itself.
-    """
+    """A lane whose batches are transactions."""
 
     def __init__(
         self,
         name: str,
         connect: Callable[[], sqlite3.Connection],
         disconnect: Callable[[], None] | None = None,
-        *,
         moved: Callable[[], bool] | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        super().__init__(name, connect, disconnect)
-        self._moved = moved
+        super().__init__(name, connect, disconnect, moved)
         self._patience = patience
 
     def reset(self) -> None:
@@ -224,8 +227,6 @@ class Writer(Lane):
         while True:
             self.busy.acquire()
             try:
-                if self._moved is not None and self.connection is not None and self._moved():
-                    self.drop()
                 connection = self.ready()
                 if full is not self._full:
                     connection.execute("PRAGMA synchronous=FULL" if full else "PRAGMA synchronous=NORMAL")

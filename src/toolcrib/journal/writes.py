@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from pydantic_core import from_json, to_json
 
 from toolcrib.errors import JournalError
 from toolcrib.journal.rows import CALL_COLUMNS, OPEN_COLUMNS, STEP_COLUMNS
-from toolcrib.journal.store import StepTaken
+from toolcrib.journal.store import CallMissing, StepTaken
 
 Values = tuple[Any, ...]
 
 
-def _insert(table: str, columns: tuple[str, ...], rows: int = 1) -> str:
-    marks = "(" + ", ".join("?" * len(columns)) + ")"
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES " + ", ".join([marks] * rows)
+def _insert(table: str, columns: tuple[str, ...]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
-#: One statement for many rows: the thread gives up the interpreter once for all of them, not once for each.
-_SIZES = (64, 16, 4, 1)
-_OPEN = {size: _insert("calls", OPEN_COLUMNS, size) for size in _SIZES}
+_OPEN = _insert("calls", OPEN_COLUMNS)
 _WHOLE = _insert("calls", CALL_COLUMNS)
 _STEP = _insert("steps", STEP_COLUMNS)
 
@@ -52,15 +48,6 @@ CONFIRM_ONE = _CONFIRMED + "id = ?"
 EVENT = "INSERT INTO events (at, kind, tenant, user, conversation, call, actor, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _ENDED, _PROPOSED, _RAW = (CALL_COLUMNS.index(name) for name in ("ended_at", "proposed_at", "raw"))
 _STEP_OWNER = STEP_COLUMNS.index("owner")
-
-
-def insert_open(connection: sqlite3.Connection, rows: list[Values]) -> None:
-    """Rows of OPEN_COLUMNS."""
-    at = 0
-    for size in _SIZES:
-        while len(rows) - at >= size:
-            _execute(connection, _OPEN[size], tuple(chain.from_iterable(rows[at : at + size])))
-            at += size
 
 
 def _execute(connection: sqlite3.Connection, statement: str, values: Values) -> sqlite3.Cursor:
@@ -122,7 +109,10 @@ class Insert:
     again = Again()
 
     def run(self, connection: sqlite3.Connection, items: list[Any]) -> list[Any]:
-        insert_open(connection, items)
+        if len(items) == 1:
+            _execute(connection, _OPEN, items[0])
+        else:
+            connection.executemany(_OPEN, items)
         return [None] * len(items)
 
 
@@ -136,7 +126,8 @@ class Begin:
         for item in items:
             if item.step is not None:
                 _execute(connection, _STEP, item.step)
-            insert_open(connection, item.open)
+            for values in item.open:
+                _execute(connection, _OPEN, values)
             for values in item.ended:
                 _execute(connection, _WHOLE, values)
             if item.confirm is not None:
@@ -176,7 +167,7 @@ def _settled(connection: sqlite3.Connection, item: Values) -> Any:
         "SELECT late, late_result, owner, fence, ended_at, code, value FROM calls WHERE id = ?", (item[-3],)
     ).fetchone()
     if found is None:
-        return JournalError(f"the journal has no call {item[-3]!r}; its outcome could not be recorded")
+        return CallMissing(f"the journal has no call {item[-3]!r}; its outcome could not be recorded")
     late, kept, *there = found
     outcome = dict(zip(SETTLED + CLAIM, item, strict=True))
     if there == [outcome[name] for name in ("owner", "fence", "ended_at", "code", "value")]:

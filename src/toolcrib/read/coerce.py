@@ -68,6 +68,7 @@ class Coercion:
         unknown = [name for name in value if name not in known]
         if not unknown or not known:
             return value
+        unknown = [name for name in unknown if not self.tree.matches_pattern(name, schema, pointer)]
         renamed = renamings(unknown, value, known)
         if renamed and not self.tree.closed(schema, pointer):
             # In an open object another name is data, unless what it stands for is missing.
@@ -218,7 +219,7 @@ class Coercion:
                 made[name] = item
             elif name in properties:
                 where = step(f"{pointer}/properties", name)
-                if item is None and name not in required and not self.tree.takes(where, None):
+                if item is None and name not in required and self.tree.refuses(where, None):
                     self.notes.append(f"{_at(path, name)}: null was left out, as it may be absent")
                 else:
                     made[name] = self.site(item, properties[name], where, (*path, name))

@@ -124,8 +124,8 @@ class Preview:
         return text
 
     def may_hold(self, text: str) -> bool:
-        """Whether a text that could not be read may hold a secret: one of its words names one."""
-        return any(secret_name(word) or word in self.marked for word in re.findall(r"[\w-]+", text))
+        """Whether a text that could not be read may hold a secret: the tool takes one, or a word names one."""
+        return bool(self.marked) or any(map(secret_name, re.findall(r"[\w-]+", text)))
 
     def _redacted(self, value: Any, depth: int = 0) -> Any:
         if depth > 6:

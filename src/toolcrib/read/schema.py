@@ -45,7 +45,8 @@ class SchemaTree:
         """The whole schema with its closed root. Raises DefinitionError, naming the tool, where it does not compile."""
         if self._validator is None:
             self._validator = self._compiled()
-        return self._validator
+        validator: jsonschema_rs.Validator = self._validator
+        return validator
 
     def takes(self, pointer: Pointer, value: Any) -> bool:
         """Whether the part of the schema at a pointer takes a value as it is."""
@@ -53,6 +54,27 @@ class SchemaTree:
         if found is None:
             found = self._admits[pointer] = self._part(pointer)
         return bool(found is not False and found.is_valid(value))
+
+    def refuses(self, pointer: Pointer, value: Any) -> bool:
+        """Whether that part provably does not take it; False also where the part cannot be asked alone."""
+        return not self.takes(pointer, value) and self._admits[pointer] is not False
+
+    def at(self, path: tuple[str | int, ...]) -> Any:
+        """The schema of one place of the arguments, references followed; what the path names beyond it is skipped."""
+        schema: Any = self.root
+        for name in path:
+            for part, _, _ in self.parts(schema, ""):
+                inner = _inner(part, name)
+                if inner is not None:
+                    schema = inner
+                    break
+        hops = 0
+        while isinstance(schema, dict) and "$ref" in schema and hops < MAX_HOPS:
+            target = self.resolve(schema["$ref"])
+            if target is None:
+                break
+            schema, hops = target[0], hops + 1
+        return schema
 
     def resolve(self, reference: Any) -> tuple[Any, Pointer] | None:
         """The schema and pointer a local reference leads to; None for any other."""
@@ -95,6 +117,11 @@ class SchemaTree:
                 names.update(_mapping(part, "properties"))
             found = self._known[pointer] = frozenset(names)
         return found
+
+    def matches_pattern(self, name: str, schema: Any, pointer: Pointer) -> bool:
+        """Whether a property name is one of those declared by pattern there."""
+        patterns = {each for part, _, _ in self.parts(schema, pointer) for each in _mapping(part, "patternProperties")}
+        return any(_found(pattern, name) for pattern in patterns)
 
     def required(self, schema: Any, pointer: Pointer) -> frozenset[str]:
         """The property names that must always be given there."""
@@ -158,11 +185,8 @@ class SchemaTree:
     def _build(self, schema: dict[str, Any], registry: Any = None) -> Any:
         import jsonschema_rs
 
-        dialect = schema.get("$schema")
-        if dialect is not None and not (isinstance(dialect, str) and (_LEGACY.search(dialect) or _MODERN.search(dialect))):
-            schema = {key: value for key, value in schema.items() if key != "$schema"}
         return jsonschema_rs.validator_for(
-            schema, registry=registry, offline=True, validate_formats=False, mask="the value"
+            _of_a_draft(schema), registry=registry, offline=True, validate_formats=False, mask="the value"
         )
 
     def _part(self, pointer: Pointer) -> Any:
@@ -171,10 +195,8 @@ class SchemaTree:
 
         try:
             if self._registry is None:
-                known = self._build(self.root) is not None and dict(self.root)
-                if not _LEGACY.search(str(self.root.get("$schema"))) and not _MODERN.search(str(self.root.get("$schema"))):
-                    known.pop("$schema", None)
-                self._registry = jsonschema_rs.Registry([(_ROOT, known)])
+                assert self.validator is not None  # it settles the draft
+                self._registry = jsonschema_rs.Registry([(_ROOT, _of_a_draft(self.root))])
             wrapper = {"$ref": f"{_ROOT}#{_quoted(pointer)}"}
             if self.legacy:
                 wrapper["$schema"] = self.root["$schema"]
@@ -186,6 +208,36 @@ class SchemaTree:
 def step(pointer: Pointer, name: str) -> Pointer:
     """One step further down a JSON pointer."""
     return f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+
+
+def _of_a_draft(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without a `$schema` that names no draft: the newest one is meant."""
+    draft = schema.get("$schema")
+    if draft is None or (isinstance(draft, str) and (_LEGACY.search(draft) or _MODERN.search(draft))):
+        return schema
+    return {key: value for key, value in schema.items() if key != "$schema"}
+
+
+def _inner(schema: dict[str, Any], name: str | int) -> Any:
+    """The schema of one property or item, where this part declares it."""
+    if isinstance(name, str):
+        found = _mapping(schema, "properties").get(name)
+        return schema.get("additionalProperties") if found is None and "properties" not in schema else found
+    for word in ("prefixItems", "items"):
+        listed = schema.get(word)
+        if isinstance(listed, list):
+            if name < len(listed):
+                return listed[name]
+        elif listed is not None:
+            return listed
+    return None
+
+
+def _found(pattern: str, name: str) -> bool:
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return False
 
 
 def _mapping(schema: dict[str, Any], word: str) -> dict[str, Any]:

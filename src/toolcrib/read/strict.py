@@ -85,8 +85,8 @@ def parse(text: str | bytes) -> Any:
 
 
 def survey(value: Any) -> tuple[int, bool]:
-    """(number of keys at all levels, whether a float is among the values); raises BadJson beyond the bounds."""
-    keys, floats = 0, False
+    """(number of keys at all levels, whether one of the floats has no fraction); raises BadJson beyond the bounds."""
+    keys, whole_floats = 0, False
     level: list[Any] = [[value]]
     depth = 0
     while level:
@@ -100,16 +100,16 @@ def survey(value: Any) -> tuple[int, bool]:
                 if kind is dict or kind is list:
                     below.append(item)
                 elif kind is float:
-                    floats = True
                     if not isfinite(item):
                         raise BadJson(None, "a number beyond the range of a double")
+                    whole_floats = whole_floats or item.is_integer()
                 elif kind is int and item.bit_length() > MAX_INT_BITS:
                     raise BadJson(None, f"an integer of more than {MAX_INT_BITS} bits")
         depth += 1
         if depth > MAX_DEPTH + 1:
             raise BadJson(None, f"nested more than {MAX_DEPTH} deep")
         level = below
-    return keys, floats
+    return keys, whole_floats
 
 
 def repeats_none(text: str, keys: int) -> bool:

@@ -27,12 +27,12 @@ def read_object(text: str) -> Parsed:
         try:
             parsed = read_value(parsed.value)
         except BadJson as problem:
-            raise BadJson(None, f"a text, and what it holds is no JSON object: {problem.reason}") from None
+            raise BadJson(None, f"they are a text, and what it holds is no JSON: {problem.reason}") from None
         parsed.mended = [*outer, "the arguments were a text holding JSON; it was decoded", *parsed.mended]
     if parsed.value is None:
         parsed.value = {}
     if not isinstance(parsed.value, dict):
-        raise BadJson(None, f"{kind_of(parsed.value)}, and must be an object")
+        raise BadJson(None, f"they are {kind_of(parsed.value)}, and must be an object")
     return parsed
 
 

@@ -2,8 +2,8 @@
 
 It is our own and not json-repair, because that one always answers: it closes what was cut off and picks one of several
 objects, and a proof that it invented nothing needs a grammar of its own anyway. This is that grammar. It takes single
-quotes, Python's True, False and None, bare keys, trailing commas, comments, line breaks inside texts and the same object
-written several times; whatever is cut off, ambiguous or surrounded by other words is refused where it stands.
+quotes, Python's True, False and None, bare keys, trailing commas, comments, line breaks inside texts and the same
+object written several times; whatever is cut off, ambiguous or surrounded by other words is refused where it stands.
 """
 
 from __future__ import annotations

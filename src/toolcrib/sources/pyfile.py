@@ -1,0 +1,181 @@
+"""Python files imported under private names, with the interpreter's own cached code where that is certainly current."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import itertools
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+#: What a file was when it was read: modification time in ns, size, inode.
+Signature = tuple[int, int, int]
+
+_PREFIX = "_toolcrib_"
+#: Cached code records its source's time in whole seconds: a file younger than this may change unseen within its second.
+_SETTLED = 2.0
+
+_numbers = itertools.count(1)
+
+
+def signature_of(stat: os.stat_result) -> Signature:
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+
+
+class PyFile(SourceFileLoader):
+    """Loads one file whose state is known already. `fresh` compiles it anew, whatever is cached."""
+
+    def __init__(self, name: str, path: str, stat: os.stat_result, *, fresh: bool = False) -> None:
+        super().__init__(name, path)
+        self.signature = signature_of(stat)
+        self._stats = {"mtime": stat.st_mtime, "size": stat.st_size}
+        self._fresh = fresh or time.time() - stat.st_mtime < _SETTLED
+
+    def path_stats(self, path: Any) -> dict[str, float]:
+        return self._stats
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        if self._fresh:
+            return self.source_to_code(self.get_data(self.path), self.path)
+        return super().get_code(fullname)
+
+    def exec_module(self, module: ModuleType) -> None:
+        package = _packages.get(module.__name__.partition(".")[0])
+        if package is not None:
+            module.__dict__["__builtins__"] = package.builtins
+        code = self.get_code(module.__name__)
+        assert code is not None
+        exec(code, module.__dict__)
+
+
+class Package:
+    """A private package whose one folder is that of the tool files: the root of their relative imports.
+
+    `from . import other` and `from .other import name` reach the neighbours of a tool file. So does a plain
+    `import other`, if nothing installed has that name: what is installed always wins, and outside the folder nobody
+    sees the neighbours.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = os.path.abspath(folder)
+        self.name = f"{_PREFIX}{next(_numbers)}_{_identifier(os.path.basename(self.folder))}"
+        self.builtins = {**vars(builtins), "__import__": self._import}
+        self.module = ModuleType(self.name)
+        spec = ModuleSpec(self.name, None, is_package=True)
+        spec.submodule_search_locations = [self.folder]
+        self.module.__spec__ = spec
+        self.module.__path__ = [self.folder]
+        self.module.__package__ = self.name
+        _packages[self.name] = self
+        sys.modules[self.name] = self.module
+        if _neighbours not in sys.meta_path:
+            sys.meta_path.insert(0, _neighbours)
+
+    def run_init(self, path: str, stat: os.stat_result, *, fresh: bool) -> ModuleType:
+        """Executes the folder's `__init__.py` as this package."""
+        loader = PyFile(self.name, path, stat, fresh=fresh)
+        assert self.module.__spec__ is not None
+        self.module.__file__ = path
+        self.module.__loader__ = self.module.__spec__.loader = loader
+        loader.exec_module(self.module)
+        return self.module
+
+    def run(self, stem: str, path: str, stat: os.stat_result, *, fresh: bool) -> tuple[ModuleType, Callable[[], None]]:
+        """The module of one file, executed; and the undoing of its registration. What it raises is undone already.
+
+        A file that a neighbour has imported is not executed twice.
+        """
+        name = f"{self.name}.{_identifier(stem)}"
+        before = sys.modules.get(name)
+
+        def undo() -> None:
+            if before is None:
+                sys.modules.pop(name, None)
+            else:
+                sys.modules[name] = before
+
+        loader = PyFile(name, path, stat, fresh=fresh)
+        if before is not None and getattr(before.__loader__, "signature", None) == loader.signature:
+            return before, undo
+        module = ModuleType(name)
+        module.__file__ = path
+        module.__loader__ = loader
+        module.__package__ = self.name
+        module.__spec__ = ModuleSpec(name, loader, origin=path)
+        sys.modules[name] = module
+        try:
+            loader.exec_module(module)
+        except BaseException:
+            undo()
+            raise
+        return module, undo
+
+    def neighbours(self) -> dict[str, Signature]:
+        """Path -> state of every file that was imported as a neighbour, at whatever depth."""
+        inside = self.name + "."
+        loaders = [getattr(module, "__loader__", None) for name, module in _modules() if name.startswith(inside)]
+        return {loader.path: loader.signature for loader in loaders if isinstance(loader, PyFile)}
+
+    def drop(self) -> None:
+        """Forgets its modules; functions already taken from them keep working."""
+        for name, _ in _modules():
+            if name == self.name or name.startswith(self.name + "."):
+                sys.modules.pop(name, None)
+        _packages.pop(self.name, None)
+
+    def _import(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> ModuleType:
+        try:
+            return builtins.__import__(name, globals, locals, fromlist, level)
+        except ModuleNotFoundError as problem:
+            top = name.partition(".")[0]
+            if level or problem.name != top or not self._has(top):
+                raise
+        module = importlib.import_module(f"{self.name}.{name}")
+        for item in fromlist or ():
+            if hasattr(module, "__path__") and item != "*" and not hasattr(module, item):
+                importlib.import_module(f"{self.name}.{name}.{item}")
+        return module if fromlist else sys.modules[f"{self.name}.{top}"]
+
+    def _has(self, name: str) -> bool:
+        place = os.path.join(self.folder, name)
+        return os.path.isfile(place + ".py") or os.path.isfile(os.path.join(place, "__init__.py"))
+
+
+class _Neighbours(MetaPathFinder):
+    """Finds files beside tool files, so that they too are read anew when they change."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not fullname.startswith(_PREFIX) or path is None:
+            return None
+        for folder in path:
+            place = os.path.join(folder, fullname.rpartition(".")[2])
+            for file in (os.path.join(place, "__init__.py"), place + ".py"):
+                if os.path.isfile(file):
+                    return spec_from_file_location(file and fullname, file, loader=PyFile(fullname, file, os.stat(file)))
+        return None
+
+
+_neighbours = _Neighbours()
+_packages: dict[str, Package] = {}
+
+
+def _modules() -> list[tuple[str, ModuleType]]:
+    return list(sys.modules.copy().items())
+
+
+def _identifier(text: str) -> str:
+    """Text as part of a module's name; different texts stay different."""
+    return text if text.isidentifier() else re.sub(r"\W", lambda found: f"_{ord(found[0]):x}_", text)
