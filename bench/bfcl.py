@@ -67,11 +67,11 @@ def equal(value: Any, truth: Any, schema: Any) -> bool:
     """Whether two JSON values are one; 1 and 1.0 are where the schema says number."""
     schema = schema if isinstance(schema, dict) else {}
     if isinstance(value, dict) and isinstance(truth, dict):
-        inner = schema.get("properties", {})
-        return value.keys() == truth.keys() and all(equal(item, truth[key], inner.get(key)) for key, item in value.items())
+        known = schema.get("properties", {})
+        return value.keys() == truth.keys() and all(equal(value[key], truth[key], known.get(key)) for key in value)
     if isinstance(value, list) and isinstance(truth, list):
-        inner = schema.get("items")
-        return len(value) == len(truth) and all(equal(one, other, inner) for one, other in zip(value, truth, strict=True))
+        item = schema.get("items")
+        return len(value) == len(truth) and all(equal(a, b, item) for a, b in zip(value, truth, strict=True))
     if schema.get("type") == "number" and type(value) in (int, float) and type(truth) in (int, float):
         return bool(value == truth)
     return type(value) is type(truth) and bool(value == truth)

@@ -82,9 +82,9 @@ def main(words: list[str]) -> int:
     fitting, others = valid_cases(path)
     ran = [case for case in others if Reader(case.tool).read(json.dumps(case.truth)).arguments is not None]
     coerced = [case for case in ran if Reader(case.tool).read(json.dumps(case.truth)).notes]
-    print(f"{len(fitting)} calls fit their own schema; of {len(others)} that do not, {len(others) - len(ran)} are refused")
+    print(f"{len(fitting)} calls fit their own schema; {len(others) - len(ran)} of {len(others)} others are refused")
     if ran:
-        print(f"  {len(coerced)} of the others were coerced, with notes: {[case.id for case in coerced][:8]}")
+        print(f"  and {len(coerced)} coerced, with notes: {[case.id for case in coerced][:8]}")
     fine = show(directly(fitting), "--show" in words) and len(ran) == len(coerced)
     if "--dialects" in words:
         fine = show(through_dialects(fitting), "--show" in words) and fine

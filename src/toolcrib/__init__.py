@@ -8,86 +8,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from toolcrib.call import (
-        Ask as Ask,
-    )
-    from toolcrib.call import (
-        Call as Call,
-    )
-    from toolcrib.call import (
-        Caller as Caller,
-    )
-    from toolcrib.call import (
-        Cancel as Cancel,
-    )
-    from toolcrib.call import (
-        Deny as Deny,
-    )
-    from toolcrib.call import (
-        Event as Event,
-    )
-    from toolcrib.call import (
-        File as File,
-    )
-    from toolcrib.call import (
-        Image as Image,
-    )
-    from toolcrib.call import (
-        Output as Output,
-    )
-    from toolcrib.call import (
-        Result as Result,
-    )
-    from toolcrib.call import (
-        Tool as Tool,
-    )
-    from toolcrib.define.function import tool as tool
-    from toolcrib.define.injected import IdempotencyKey as IdempotencyKey
-    from toolcrib.define.injected import Injected as Injected
-    from toolcrib.define.toolkit import ConfigField as ConfigField
-    from toolcrib.define.toolkit import Toolkit as Toolkit
+    from toolcrib.call import Ask, Call, Caller, Cancel, Deny, Event, File, Image, Output, Result, Tool
+    from toolcrib.define.config import ConfigField
+    from toolcrib.define.function import tool
+    from toolcrib.define.injected import IdempotencyKey, Injected
+    from toolcrib.define.toolkit import Toolkit
     from toolcrib.errors import (
-        CutReply as CutReply,
+        CutReply,
+        DefinitionError,
+        JournalError,
+        MissingExtra,
+        ReplyError,
+        ResultError,
+        SettingsError,
+        SourceError,
+        ToolcribError,
+        ToolError,
+        UnknownFormat,
+        UnknownTool,
     )
-    from toolcrib.errors import (
-        DefinitionError as DefinitionError,
-    )
-    from toolcrib.errors import (
-        JournalError as JournalError,
-    )
-    from toolcrib.errors import (
-        MissingExtra as MissingExtra,
-    )
-    from toolcrib.errors import (
-        ReplyError as ReplyError,
-    )
-    from toolcrib.errors import (
-        ResultError as ResultError,
-    )
-    from toolcrib.errors import (
-        SettingsError as SettingsError,
-    )
-    from toolcrib.errors import (
-        SourceError as SourceError,
-    )
-    from toolcrib.errors import (
-        ToolcribError as ToolcribError,
-    )
-    from toolcrib.errors import (
-        ToolError as ToolError,
-    )
-    from toolcrib.errors import (
-        UnknownFormat as UnknownFormat,
-    )
-    from toolcrib.errors import (
-        UnknownTool as UnknownTool,
-    )
-    from toolcrib.messages import Messages as Messages
-    from toolcrib.runtime import Crib as Crib
-    from toolcrib.runtime import SyncCrib as SyncCrib
-    from toolcrib.subcalls import Tools as Tools
-    from toolcrib.turn import SyncTurn as SyncTurn
-    from toolcrib.turn import Turn as Turn
+    from toolcrib.messages import Messages
+    from toolcrib.runtime import Crib, SyncCrib
+    from toolcrib.subcalls import Tools
+    from toolcrib.turn import SyncTurn, Turn
 
 __version__ = "0.1.0"
 
@@ -96,7 +39,7 @@ _HOMES = {
     "Call": "toolcrib.call",
     "Caller": "toolcrib.call",
     "Cancel": "toolcrib.call",
-    "ConfigField": "toolcrib.define.toolkit",
+    "ConfigField": "toolcrib.define.config",
     "Crib": "toolcrib.runtime",
     "CutReply": "toolcrib.errors",
     "DefinitionError": "toolcrib.errors",

@@ -63,9 +63,9 @@ class Bridge:
             concurrent.futures.wait([future])
             raise
 
-    def soon(self, coroutine: Coroutine[Any, Any, Any]) -> None:
-        """Runs a coroutine in the background; for what must happen although nobody waits any more."""
-        asyncio.run_coroutine_threadsafe(coroutine, self.loop)
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+        """Runs a coroutine in the background: for what several loops wait for, or nobody any more."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

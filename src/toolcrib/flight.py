@@ -28,7 +28,8 @@ class Flight:
     __slots__ = (
         "_call", "arguments", "asked", "asks", "attempts", "body_result", "caller", "code", "failure", "given", "id",
         "interrupted", "late", "menu", "name", "notes", "operator", "ordinal", "parent", "proposed_at",
-        "provider_call_id", "raw", "restore", "result", "row", "scope", "settled", "state", "step", "told", "tool", "turn", "values",
+        "provider_call_id", "raw", "restore", "result", "row", "scope", "settled", "state",
+        "step", "told", "tool", "turn", "values",
     )  # fmt: skip
 
     def __init__(

@@ -7,11 +7,12 @@ sub-calls all walk the same tuple. A stage that has nothing to do for a crib ans
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import copy
 import os
 import threading
 import weakref
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
@@ -23,14 +24,16 @@ from toolcrib.answer.publish import Observer, Observers, Publish
 from toolcrib.approve.approve import Approve
 from toolcrib.bridge import Faced, blocking, bridge, faced
 from toolcrib.call import Caller, Dialect, Result, Tool
+from toolcrib.catalog.availability import Availability
 from toolcrib.catalog.layers import Catalog
 from toolcrib.catalog.stage import Resolve
-from toolcrib.errors import SettingsError
+from toolcrib.catalog.view import View
+from toolcrib.errors import DefinitionError, SettingsError
 from toolcrib.flight import Flight
 from toolcrib.journal.book import Book, Settle
 from toolcrib.read.stage import Read
 from toolcrib.run.pool import Pool
-from toolcrib.run.run import Run
+from toolcrib.run.run import Provider, Run
 from toolcrib.run.start import Start
 from toolcrib.step import Stage, walk
 from toolcrib.subcalls import providers
@@ -97,10 +100,14 @@ class Crib:
         self.sources: list[Any] = []
         self.book = Book()
         self._guards = Guards(guards)
+        self._providers = providers(self)
         self._pool = Pool(threads)
         self._lock = threading.Lock()
+        self._scanning = threading.Lock()
         self._ready = False
         self._closed = False
+        self._opening: concurrent.futures.Future[None] | None = None
+        self._availability = Availability()
         start = Start(self._guards, self.book, self.observers)
         self.prepare = start.prepare
         made: dict[type, Stage] = {
@@ -109,7 +116,7 @@ class Crib:
             Admit: Admit(policies, self._guards, ask),
             Approve: Approve(),
             Start: start,
-            Run: Run(self._pool, providers(self), self._late),
+            Run: Run(self._pool, self._providers, self._late),
             Answer: Answer(mask_errors=mask_errors),
             Settle: Settle(self.book),
             Publish: Publish(self.observers),
@@ -125,11 +132,22 @@ class Crib:
         """Reads the sources, opens the journal and closes what a dead process left. Called by the first use."""
         if self._ready:
             return
-        if self._closed:
-            raise SettingsError("this Crib is closed; make a new one")
-        await self.open_sources()
-        await self.book.open(self._db)
-        self._ready = True
+        with self._lock:
+            if self._closed:
+                raise SettingsError("this Crib is closed; make a new one")
+            if self._opening is None:
+                self._opening = bridge.submit(self._open())
+            opening = self._opening
+        await asyncio.shield(asyncio.wrap_future(opening))
+
+    async def _open(self) -> None:
+        """Once for all threads and loops that wait for it; a failure may be tried again."""
+        try:
+            await self.open_sources()
+            await self.book.open(self._db)
+            self._ready = True
+        finally:
+            self._opening = None
 
     async def open_sources(self) -> None:
         """Reads the sources alone: enough to say what tools there are."""
@@ -139,24 +157,31 @@ class Crib:
     def _open_sources(self) -> None:
         from toolcrib.sources.resolve import sources_of
 
-        with self._lock:
-            if self._ready or self.sources:
+        with self._scanning:
+            if self.sources:
                 return
             sources = sources_of(self._tools, base=self._base)
             for source in sources:
                 self.catalog.set_source(source.name, source.tools())
-            _check_injected(self.catalog)
+            _check_injected(self.catalog, self._providers)
             self.sources = sources
 
     def reload(self) -> bool:
         """Looks at the sources again; True if anything changed. Calls in flight keep their definitions."""
         changed = False
-        with self._lock:
+        with self._scanning:
             for source in self.sources:
                 if source.reload():
                     changed = True
                     self.catalog.set_source(source.name, source.tools())
         return changed
+
+    async def usable(self, view: View) -> View:
+        """The view without the tools whose own probe says that they cannot be used now."""
+        if not any(tool.availability is not None for tool in view.tools):
+            return view
+        found = await self._availability.available(view.tools)
+        return view.without(tool for tool in view.tools if tool not in found)
 
     async def aclose(self) -> None:
         """Ends it in order: what is queued for the journal is written. A second call does nothing."""
@@ -275,7 +300,7 @@ class Crib:
         late = copy.copy(flight)  # the flight itself keeps what the model was told
         late.body_result, late.failure, late.result = value, failure, None
         self._answer(late)
-        bridge.soon(self.book.settle_late(late))
+        bridge.submit(self.book.settle_late(late))
 
     @property
     def _answer(self) -> Answer:
@@ -309,5 +334,14 @@ def _caller(id: str, given: Who) -> Caller:
         raise SettingsError(f"crib.call: {problem}") from problem
 
 
-def _check_injected(catalog: Catalog) -> None:
+def _check_injected(catalog: Catalog, known: Mapping[Any, Provider]) -> None:
     """Raises for a parameter that nothing can fill; later would be in the middle of a turn."""
+    for tool in catalog.view(Caller()).tools:
+        try:
+            injected = tool.injected
+        except DefinitionError:
+            continue  # said where the tool is shown or called: it costs that tool alone
+        for name, kind in injected.items():
+            if kind not in known:
+                shown = getattr(kind, "__name__", str(kind))
+                raise SettingsError(f"tool {tool.name!r} of {tool.source}: nothing gives {name!r} a {shown}")

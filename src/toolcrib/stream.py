@@ -93,7 +93,8 @@ class TurnStream:
             await self._events.put(StreamEvent(name=event.name, call=event.call, result=event.result))
 
     async def _reply(self) -> Any:
-        from toolcrib.dialects.recognise import StreamReader, read_any
+        from toolcrib.dialects.recognise import read_any
+        from toolcrib.dialects.stream import StreamReader
 
         if not hasattr(self._source, "__aiter__") and not _streams(self._source):
             reply = read_any(self._source, self._dialect)

@@ -15,6 +15,7 @@ from toolcrib import ids, words
 from toolcrib.bridge import Faced, blocking, faced
 from toolcrib.call import Caller, Dialect, Result
 from toolcrib.catalog.menu import Menu
+from toolcrib.catalog.view import View
 from toolcrib.errors import UnknownTool
 from toolcrib.flight import Flight
 from toolcrib.journal.store import StepTaken
@@ -54,19 +55,22 @@ class Turn:
 
     def menu(self, dialect: str) -> Menu:
         """What the model is shown in that dialect: the menu last asked for, or, if none was, today's."""
-        return self._menus.get(dialect) or self._new_menu(dialect)
+        known = self._menus.get(dialect)
+        if known is None:
+            known = self._menus[dialect] = self._menu_of(self._crib.catalog.view(self.caller, self.view), dialect)
+        return known
 
-    def _new_menu(self, dialect: str) -> Menu:
+    def _menu_of(self, view: View, dialect: str) -> Menu:
         from toolcrib.dialects import format_of
 
-        menu = Menu.of(self._crib.catalog.view(self.caller, self.view), format_of(dialect))
-        self._menus[dialect] = menu
-        return menu
+        return Menu.of(view, format_of(dialect))
 
     async def _shown(self, dialect: str) -> Menu:
         await self._crib.open_sources()
         self._check_preapproved()
-        return self._new_menu(dialect)
+        view = await self._crib.usable(self._crib.catalog.view(self.caller, self.view))
+        menu = self._menus[dialect] = self._menu_of(view, dialect)
+        return menu
 
     def _check_preapproved(self) -> None:
         """A name that matches no tool raises before a model is paid."""

@@ -150,7 +150,8 @@ class TestStarting:
         assert (await there(store, row)).state == state
 
     @pytest.mark.parametrize(
-        ("effects", "again"), [("", False), ("destructive", False), ("read_only", True), ("idempotent,open_world", True)]
+        ("effects", "again"),
+        [("", False), ("destructive", False), ("read_only", True), ("idempotent,open_world", True)],
     )
     async def test_what_is_unknown_is_claimed_again_only_where_that_was_declared_harmless(
         self, store: Store, effects: str, again: bool

@@ -134,3 +134,9 @@ def test_an_end_inside_a_character_is_a_cut_and_other_bytes_are_no_text() -> Non
 
 def test_nothing_gives_nothing() -> None:
     assert fed("") == fed(b" \n\n ") == []
+
+
+def test_empty_chunks_in_the_middle_of_a_line_change_nothing() -> None:
+    feed = Feed()
+    got = [event for part in ("event: mess", "", "age_stop\ndata: {", "", "}\n\n") for event in feed.feed(part)]
+    assert got == [{"type": "message_stop"}]

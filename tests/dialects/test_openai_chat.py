@@ -346,3 +346,8 @@ def test_results_say_what_is_empty_failed_or_cannot_be_shown() -> None:
 def test_no_calls_need_no_results_and_no_tools_no_field() -> None:
     assert CHAT.results(read_any({"role": "assistant", "content": "Hi"}), []) == []
     assert CHAT.request([]) == {}
+
+
+def test_an_index_or_a_name_that_comes_late_belongs_to_the_call_that_is_there() -> None:
+    assert calls(streamed([piece("", id="c", name="f")], [piece('{"a":1}', index=0)])) == [("f", '{"a":1}')]
+    assert calls(streamed([piece('{"a":1}', index=0)], [piece("", index=0, id="c", name="f")])) == [("f", '{"a":1}')]

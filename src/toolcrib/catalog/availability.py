@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from toolcrib.call import Tool
+from toolcrib.catalog.view import View
 
 log = logging.getLogger("toolcrib")
 
@@ -26,7 +27,7 @@ class Availability:
     cache: how long an answer is taken for granted. grace: how long after its last success a tool stays although its
     probe now fails or is slow, so that a flaky one does not lose a tool mid-conversation. patience: how long a menu
     waits for a probe that was just begun; the answer of a slower one counts from when it is there. lost: how long until
-    a probe without an answer is begun anew. A probe that raises has failed.
+    a probe without an answer is given up and begun anew. A probe that raises has failed.
 
     Concurrent askers share one probe, over threads and event loops. A sync probe runs in a thread of its own.
     """
@@ -48,6 +49,13 @@ class Availability:
         self._lock = threading.Lock()
         self._known: weakref.WeakKeyDictionary[Tool, _Known] = weakref.WeakKeyDictionary()
 
+    async def usable(self, view: View) -> View:
+        """The view less the tools that cannot be used now; at once the view itself where no tool has a probe."""
+        if not view.probed:
+            return view
+        good = await self.available(view.probed)
+        return view.without(tool for tool in view.probed if tool not in good)
+
     async def available(self, tools: Iterable[Tool]) -> set[Tool]:
         """Those of the tools that can be used now; one without a probe always can. Waits `patience` at most."""
         asked = tuple(tools)
@@ -68,16 +76,19 @@ class Availability:
                 known = self._known[tool] = _Known()
             if known.asked_at is not None and now - known.asked_at < self._cache:
                 return None
-            if known.probe is not None and now - known.probe.began_at < self._lost:
-                return known.probe
+            old = known.probe
+            if old is not None and (now - old.began_at < self._lost or old.in_thread):
+                return old
             probe = known.probe = _Probe(now)
+        if old is not None:
+            old.give_up()
         probe.task = asyncio.get_running_loop().create_task(self._ask(tool, known, probe))
         return probe
 
     async def _ask(self, tool: Tool, known: _Known, probe: _Probe) -> None:
         answer, reason = False, "it says so"
         try:
-            answer = await _answer(tool)
+            answer = await _answer(tool, probe)
         except Exception as problem:
             reason = repr(problem)
         except BaseException:
@@ -129,12 +140,24 @@ class _Known:
 class _Probe:
     """One question on its way."""
 
-    __slots__ = ("began_at", "done", "task")
+    __slots__ = ("began_at", "done", "task", "thread")
 
     def __init__(self, began_at: float) -> None:
         self.began_at = began_at
         self.done: concurrent.futures.Future[None] = concurrent.futures.Future()
         self.task: asyncio.Task[None] | None = None
+        self.thread: threading.Thread | None = None
+
+    @property
+    def in_thread(self) -> bool:
+        """Whether a sync probe still runs: it cannot be ended, and a second one beside it would not help."""
+        return self.thread is not None and self.thread.is_alive()
+
+    def give_up(self) -> None:
+        """Ends an async probe, in whatever loop it runs."""
+        if self.task is not None:
+            with contextlib.suppress(RuntimeError):  # its loop has ended before it
+                self.task.get_loop().call_soon_threadsafe(self.task.cancel)
 
 
 def _waiter(probe: _Probe) -> asyncio.Future[None]:
@@ -154,19 +177,19 @@ def _waiter(probe: _Probe) -> asyncio.Future[None]:
     return waiter
 
 
-async def _answer(tool: Tool) -> bool:
+async def _answer(tool: Tool, asked: _Probe) -> bool:
     probe = tool.availability
     assert probe is not None
     if inspect.iscoroutinefunction(probe) or inspect.iscoroutinefunction(type(probe).__call__):
         said = await probe()
     else:
-        said = await asyncio.wrap_future(_in_thread(probe))
+        said = await asyncio.wrap_future(_in_thread(probe, asked))
         if inspect.isawaitable(said):
             said = await said
     return bool(said)
 
 
-def _in_thread(probe: Callable[[], Any]) -> concurrent.futures.Future[Any]:
+def _in_thread(probe: Callable[[], Any], asked: _Probe) -> concurrent.futures.Future[Any]:
     """Runs a sync probe in a daemon thread: one that hangs holds up neither a pool nor the end of the process."""
     future: concurrent.futures.Future[Any] = concurrent.futures.Future()
 
@@ -183,5 +206,6 @@ def _in_thread(probe: Callable[[], Any]) -> concurrent.futures.Future[Any]:
             else:
                 future.set_exception(failure)
 
-    threading.Thread(target=run, name="toolcrib-availability", daemon=True).start()
+    asked.thread = threading.Thread(target=run, name="toolcrib-availability", daemon=True)
+    asked.thread.start()
     return future

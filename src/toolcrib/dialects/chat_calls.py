@@ -80,7 +80,7 @@ class CallPieces:
         part = part if isinstance(part, dict) else {}
         id, name = _text(delta.get("id")), _text(part.get("name"))
         text = _argument_text(part.get("input") if custom else part.get("arguments"))
-        call = self._find(delta.get("index"), id)
+        call = self._find(delta.get("index"), id, name)
         if call is None or _another(call, id, name, text, told=call in touched):
             if not (id or name or text.strip()):
                 return call
@@ -97,9 +97,12 @@ class CallPieces:
         call.extra.update({key: value for key, value in delta.items() if key not in _OWN and value is not None})
         return call
 
-    def _find(self, index: Any, id: str) -> _Pieces | None:
+    def _find(self, index: Any, id: str, name: str) -> _Pieces | None:
         """The call that a delta at this place may continue, or follow at the same place."""
         here = [call for call in self._calls if index is None or call.index == index]
+        if not here and not (id or name):
+            # An index that comes late belongs to the call that was opened without one.
+            here = [call for call in self._calls[-1:] if call.index is None]
         return next((call for call in reversed(here) if id and call.id == id), here[-1] if here else None)
 
 
@@ -111,6 +114,8 @@ def _another(call: _Pieces, id: str, name: str, text: str, *, told: bool) -> boo
     if call.complete:
         if new_id:
             return bool(name or text.strip())
+        if not call.name:
+            return False  # its name comes last
         return bool(name) and (name != call.name or told or bool(text.strip() and not _same(call.text, text)))
     if not name:
         return False

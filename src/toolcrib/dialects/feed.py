@@ -84,7 +84,7 @@ class _ServerSent:
         self._name = ""
 
     def take(self, text: str) -> list[Event]:
-        if self._rest and (not text or text.startswith(("data:", "event:"))) and _is_line("".join(self._rest)):
+        if (not text or text.startswith(("data:", "event:"))) and _is_line("".join(self._rest), bool(text)):
             # Whoever reads by lines hands them over without their ends.
             text = "\n" + (text or "\n")
         self._rest.append(text)
@@ -122,15 +122,15 @@ class _ServerSent:
             return [event for line in lines for event in events_of(line, name)]
 
 
-def _is_line(text: str) -> bool:
-    """Whether a line can only be at its end: it names an event, or its data is a whole JSON value."""
+def _is_line(text: str, named: bool) -> bool:
+    """Whether a line can only be at its end: its data is a whole JSON value, or (if `named` counts) it names an event."""
     field, _, value = text.partition(":")
     if field == "event":
-        return bool(value.strip())
+        return named and bool(value.strip())
     if field != "data":
         return False
     try:
-        return strict_json(value.strip()) is not None
+        return isinstance(strict_json(value.strip()), dict)
     except NotJson:
         return value.strip() == _DONE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pydantic_core import to_json
@@ -84,7 +84,7 @@ def text_of(content: Any) -> str:
 
 
 def argument_text(given: Any) -> str:
-    """Arguments as a provider wants them in text: null and nothing are {}, one layer too many of encoding is taken off."""
+    """Arguments as a provider wants them in text: null and nothing are {}, a second layer of encoding is taken off."""
     if given is None:
         return "{}"
     if not isinstance(given, str):
@@ -192,11 +192,10 @@ class ResponsesShape:
     """OpenAI Responses: a flat list of items; a run of the model's items is what one response said."""
 
     by_name: bool = False
-    #: The history continues what the provider keeps: results may answer calls that are not here.
-    _elsewhere: bool = field(default=False, init=False)
 
     def split(self, messages: Sequence[Message]) -> list[Entry]:
-        self._elsewhere = any(item.get("type") == "item_reference" for item in messages)
+        # A history with references continues what the provider keeps: results may answer calls that are not here.
+        elsewhere = any(item.get("type") == "item_reference" for item in messages)
         known = {item.get("call_id") for item in messages if item.get("type") in CALLS}
         entries: list[Entry] = []
         run: list[Message] = []
@@ -206,7 +205,7 @@ class ResponsesShape:
                 continue
             entries += _run_entries(run)
             run = []
-            if item.get("type") in _OUTPUTS and not (self._elsewhere and item.get("call_id") not in known):
+            if item.get("type") in _OUTPUTS and not (elsewhere and item.get("call_id") not in known):
                 entries.append(Piece(id=_id(item.get("call_id")), name="", payload=item, place=place))
             else:
                 entries.append(Rest(message=item, place=place))
@@ -277,7 +276,7 @@ def _response_call(item: Message, slot: Slot) -> Message:
 class BlocksShape:
     """Anthropic and Gemini: the results of one message stand in one message of the user, before what else it holds."""
 
-    #: The key of the list: `content` or `parts`. The key of a call and of a result; how the assistant is called.
+    #: The key of the list: `content` or `parts`; the assistant's role.
     key: str
     assistant: str
     by_name: bool

@@ -213,7 +213,12 @@ def _problem(items: list[dict[str, Any]]) -> str | None:
 
 
 def _for_client(item: dict[str, Any]) -> bool:
-    return item.get("type") in _CLIENT or (item.get("type") == "tool_search_call" and item.get("execution") == "client")
+    kind, environment = item.get("type"), item.get("environment")
+    if kind == "tool_search_call":
+        return item.get("execution") == "client"
+    if kind == "shell_call":
+        return isinstance(environment, dict) and environment.get("type") == "local"
+    return kind in _CLIENT
 
 
 def _output(item: dict[str, Any], asked: Asked, result: Result) -> Message:

@@ -103,7 +103,12 @@ class ResponsesAssembler:
         index = event.get("output_index")
         if isinstance(index, int):
             return index
-        known = next((key for key, item in self._items.items() if id and item.get("id") == id), None)
+        call_id = _dict(event.get("item")).get("call_id")
+        same = [
+            key for key, item in self._items.items()
+            if (id and item.get("id") == id) or (call_id and item.get("call_id") == call_id)
+        ]  # fmt: skip
+        known = same[-1] if same else None
         if known is not None:
             return known
         if isinstance(event.get("item"), dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ INTERRUPTED = (
 )
 #: Results that stand for a missing one: anything truer takes their place.
 _STAND_INS = (INTERRUPTED, words.text("outcome_unknown"), words.text("not_started"))
+_ANTHROPIC_ENDS = ("tool_use", "tool_result")
+_BENT = re.compile(r"[\W_]+")
 
 
 def repair(messages: Sequence[Any], format_name: str, answer: Answer) -> list[Message]:
@@ -84,9 +87,6 @@ def _dialect_of(message: Mapping[str, Any]) -> str | None:
     return "openai-responses" if kind == "message" and role is not None and "stop_reason" not in message else None
 
 
-_ANTHROPIC_ENDS = ("tool_use", "tool_result")
-
-
 def _history(messages: Any, format_name: str) -> list[Message]:
     """The messages as plain dicts of our own."""
     if isinstance(messages, (str, bytes, Mapping)) or is_model(messages) or not isinstance(messages, Sequence):
@@ -116,17 +116,15 @@ def _what(value: Any) -> str:
 def _pair(entries: Sequence[Entry], shape: Shape) -> None:
     """Gives each result to its call: the latest one before it with its id (or name); what finds none is dropped."""
     turns: list[Spoken] = []
-    for index, entry in enumerate(entries):
+    for entry in entries:
         if isinstance(entry, Spoken):
             turns.append(entry)
         elif isinstance(entry, Piece) and turns:
-            if shape.by_name and _by_position(entries, index, turns[-1]):
-                continue
             slots = _candidates(entry, turns, shape)
             free = next((slot for slot in slots if slot.answer is None), None)
             if free is None and not _is_stand_in(entry, shape):
                 free = next((slot for slot in slots if slot.answer and _is_stand_in(slot.answer, shape)), None)
-            if free is not None and not any(slot.answer is entry for slot in slots):
+            if free is not None:
                 free.answer = entry
 
 
@@ -144,26 +142,13 @@ def _may_answer(piece: Piece, slot: Slot, shape: Shape) -> bool:
     if piece.id and slot.id:
         return piece.id == slot.id
     if shape.by_name:
-        return piece.name == slot.name
-    return piece.id == slot.id and (not piece.name or not slot.name or piece.name == slot.name)
+        return _same_name(piece.name, slot.name)
+    return piece.id == slot.id and (not piece.name or not slot.name or _same_name(piece.name, slot.name))
 
 
-def _by_position(entries: Sequence[Entry], index: int, turn: Spoken) -> bool:
-    """Pairs the results of one message by their order, where names do not match but their number does."""
-    place = entries[index].place  # type: ignore[union-attr]
-    pieces = [entry for entry in entries if isinstance(entry, Piece) and entry.place == place]
-    if pieces[0] is not entries[index]:
-        return any(slot.answer is entries[index] for slot in turn.calls)
-    slots = turn.calls
-    if len(pieces) != len(slots) or any(slot.answer for slot in slots):
-        return False
-    if any(piece.id and slot.id and piece.id != slot.id for piece, slot in zip(pieces, slots, strict=True)):
-        return False
-    if sorted(piece.name for piece in pieces) == sorted(slot.name for slot in slots):
-        return False
-    for piece, slot in zip(pieces, slots, strict=True):
-        slot.answer = piece
-    return True
+def _same_name(one: str, other: str) -> bool:
+    """Whether two names are one tool's: a menu bends letters that a provider forbids."""
+    return one == other or _BENT.sub("", one).lower() == _BENT.sub("", other).lower() != ""
 
 
 def _is_stand_in(piece: Piece, shape: Shape) -> bool:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import copy
 import logging
 import time
@@ -16,6 +17,7 @@ from typing import Any, cast
 from pydantic_core import from_json, to_json
 
 from toolcrib import words
+from toolcrib.bridge import bridge
 from toolcrib.call import ENDED, Caller, Result
 from toolcrib.errors import JournalError
 from toolcrib.flight import Flight
@@ -36,7 +38,8 @@ class Book:
 
     def __init__(self) -> None:
         self._store: Store | None = None
-        self._background: set[asyncio.Task[Any]] = set()
+        #: Outcomes that the journal would not take yet.
+        self._owed: set[concurrent.futures.Future[None]] = set()
 
     @property
     def kept(self) -> bool:
@@ -64,8 +67,8 @@ class Book:
 
     async def aclose(self) -> None:
         """Waits for what is on its way and lets go."""
-        while self._background:
-            await asyncio.wait(self._background)
+        while self._owed:
+            await asyncio.wait([asyncio.wrap_future(each) for each in self._owed])
         if self._store is not None:
             store, self._store = self._store, None
             await store.aclose()
@@ -144,10 +147,10 @@ class Book:
             flight.settled = True
 
     async def _settle_patiently(self, flight: Flight) -> None:
-        work = asyncio.ensure_future(self._settle(flight))
-        self._background.add(work)
-        work.add_done_callback(self._background.discard)
-        done, _ = await asyncio.wait((work,), timeout=SETTLE_PATIENCE)
+        owed = bridge.submit(self._settle(flight))
+        self._owed.add(owed)
+        owed.add_done_callback(self._owed.discard)
+        done, _ = await asyncio.wait((asyncio.wrap_future(owed),), timeout=SETTLE_PATIENCE)
         if not done and flight.attempts:
             told = copy.copy(flight)  # the flight itself still carries the outcome to the journal
             told.result = None

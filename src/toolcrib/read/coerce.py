@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from toolcrib.read import scalars
 from toolcrib.read.names import renamings
-from toolcrib.read.preview import Preview
+from toolcrib.read.preview import Preview, place
 from toolcrib.read.schema import MAX_HOPS, Pointer, SchemaTree, step
 from toolcrib.read.strict import BadJson, same
 from toolcrib.read.text import read_value
@@ -76,12 +76,10 @@ class Coercion:
         if not renamed:
             return value
         for name, target in renamed.items():
-            self.notes.append(f"{_at(path, target)}: given as {self.preview.text(name)}")
+            self.notes.append(f"{place((*path, target))}: given as {self.preview.text(name)}")
         return {renamed.get(name, name): item for name, item in value.items()}
 
-    def part(
-        self, value: Any, schema: Any, pointer: Pointer, path: Path, required: frozenset[str], hops: int
-    ) -> Any:
+    def part(self, value: Any, schema: Any, pointer: Pointer, path: Path, required: frozenset[str], hops: int) -> Any:
         """A value by one schema: what it refers to, what it is composed of, what it lists, its own words."""
         if not isinstance(schema, dict) or hops > MAX_HOPS:
             return value
@@ -137,7 +135,7 @@ class Coercion:
 
     def listed(self, value: Any, schema: dict[str, Any], path: Path) -> Any:
         """A value by `enum` or `const`: the listed one it is exactly, or the one it spells."""
-        options = schema["enum"] if isinstance(schema.get("enum"), list) else [schema["const"]] if "const" in schema else []
+        options = schema["enum"] if isinstance(schema.get("enum"), list) else [schema.get("const")]
         if any(same(value, option) for option in options):
             return value
         if isinstance(value, bool):
@@ -195,14 +193,15 @@ class Coercion:
         except BadJson:
             return text
         made = parsed.value
-        if not isinstance(made, tuple({"array": list, "object": dict}[kind] for kind in types if kind in ("array", "object"))):
+        if not (isinstance(made, list) and "array" in types) and not (isinstance(made, dict) and "object" in types):
             return text
         if parsed.conflicting:
-            self.refused.append((path, f"the key {self.preview.text(parsed.conflicting[0])} is given with different values"))
+            key = self.preview.text(parsed.conflicting[0])
+            self.refused.append((path, f"the key {key} is given with different values"))
             return text
-        self.notes.append(f"{_at(path)}: a text holding JSON was decoded")
-        self.notes += [f"{_at(path)}: {what}" for what in parsed.mended]
-        self.notes += [f"{_at(path, name)}: given twice with the same value" for name in parsed.repeated]
+        self.notes.append(f"{place(path)}: a text holding JSON was decoded")
+        self.notes += [f"{place(path)}: {what}" for what in parsed.mended]
+        self.notes += [f"{place((*path, name))}: given twice with the same value" for name in parsed.repeated]
         before, self.rounded = self.rounded, self.rounded | parsed.rounded
         made = self.site(made, schema, pointer, path)
         self.rounded = before
@@ -220,7 +219,7 @@ class Coercion:
             elif name in properties:
                 where = step(f"{pointer}/properties", name)
                 if item is None and name not in required and self.tree.refuses(where, None):
-                    self.notes.append(f"{_at(path, name)}: null was left out, as it may be absent")
+                    self.notes.append(f"{place((*path, name))}: null was left out, as it may be absent")
                 else:
                     made[name] = self.site(item, properties[name], where, (*path, name))
             else:
@@ -283,9 +282,3 @@ def _spells(text: str, option: Any) -> bool:
     if isinstance(option, float):
         return scalars.to_number(text) == option
     return option is None and text == "null"
-
-
-def _at(path: Path, *more: str | int) -> str:
-    from toolcrib.read.preview import place
-
-    return place((*path, *more))

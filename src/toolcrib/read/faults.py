@@ -76,22 +76,21 @@ def broken(name: str, position: int | None, reason: str, raw: str, preview: Prev
     return f"{text}\nGive one whole JSON object that fits this schema: {schema_text(shown, 1200)}"
 
 
-def of_schema(errors: Iterable[Any], tree: SchemaTree, hidden: frozenset[str]) -> list[Fault]:
+def of_schema(errors: Iterable[Any]) -> list[Fault]:
     """Faults out of what a JSON Schema validator says. None of its texts is used that quotes the value."""
     found: list[Fault] = []
     for error in errors:
-        _of_error(error, tree, hidden, found, 0)
+        _of_error(error, found, 0)
         if len(found) > 3 * MOST:
             break
     return found
 
 
-def _of_error(error: Any, tree: SchemaTree, hidden: frozenset[str], found: list[Fault], depth: int) -> None:
+def _of_error(error: Any, found: list[Fault], depth: int) -> None:
     path: Path = tuple(error.instance_path)
     kind, details = error.kind.name, error.kind
     if kind == "required":
-        if path or details.property not in hidden:
-            found.append(Fault((*path, details.property), "is required and missing"))
+        found.append(Fault((*path, details.property), "is required and missing"))
     elif kind in _UNKNOWN and getattr(details, "unexpected", None):
         found += [Fault((*path, name), "unknown argument") for name in details.unexpected]
     elif kind == "type":
@@ -105,7 +104,7 @@ def _of_error(error: Any, tree: SchemaTree, hidden: frozenset[str], found: list[
         near = [each for each in getattr(details, "context", ()) if not _of_another_kind(each, path)]
         if len(near) == 1:
             for inner in near[0]:
-                _of_error(inner, tree, hidden, found, depth + 1)
+                _of_error(inner, found, depth + 1)
         else:
             found.append(Fault(path, "fits none, or more than one, of the forms its schema allows", error.instance))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 from pydantic_core import to_json
@@ -25,7 +26,7 @@ def secret_name(name: str) -> bool:
     words = [word.lower() for word in _WORDS.findall(name)]
     if any(word in _SECRET_WORDS for word in words) or "".join(words) in _SECRET_WORDS:
         return True
-    return any(one in _SECRET_KEYS and two in ("key", "keys") for one, two in zip(words, words[1:], strict=False))
+    return any(one in _SECRET_KEYS and two in ("key", "keys") for one, two in pairwise(words))
 
 
 def secret_names(schema: Any) -> frozenset[str]:

@@ -207,8 +207,10 @@ def _alike(core: Any) -> bool:
     if kind == "union":
         return all(_alike(each) for each in core["choices"])
     if kind == "typed-dict":
-        return all(map(_alike, core["fields"].values())) and core.get("extra_behavior") != "allow" and (
-            (core.get("config") or {}).get("extra_fields_behavior") != "allow"
+        return (
+            all(map(_alike, core["fields"].values()))
+            and core.get("extra_behavior") != "allow"
+            and ((core.get("config") or {}).get("extra_fields_behavior") != "allow")
         )
     if kind == "list":
         return _alike(core.get("items_schema"))

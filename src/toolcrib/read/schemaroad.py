@@ -52,7 +52,7 @@ class SchemaRoad:
         unknown = () if self._closed is None else (name for name in arguments if name not in self._closed)
         found = [Fault((name,), "unknown argument") for name in unknown]
         if not self._is_valid(arguments):
-            found += of_schema(self._tree.validator.iter_errors(arguments), self._tree, frozenset())
+            found += of_schema(self._tree.validator.iter_errors(arguments))
         return found
 
     def _valid(self, arguments: dict[str, Any]) -> bool:

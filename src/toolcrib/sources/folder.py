@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -15,8 +14,8 @@ from toolcrib.errors import DefinitionError, SourceError
 from toolcrib.sources.faults import line_of, one_line, reason_of
 from toolcrib.sources.offered import tools_defined_in
 from toolcrib.sources.pyfile import Package, Signature, signature_of
-from toolcrib.sources.source import Generation, Scanned, SourceWarning
 from toolcrib.sources.sound import schema_faults
+from toolcrib.sources.source import Generation, Scanned, SourceWarning
 
 _INIT = "__init__.py"
 
@@ -50,9 +49,9 @@ class Folder(Scanned):
     """
 
     def __init__(self, path: Path | str, *, name: str | None = None) -> None:
-        self._path = Path(path)
+        shown = Path(path if name is None else name).as_posix()
+        self._path = Path(os.path.abspath(path))
         self._single = not self._path.is_dir()
-        shown = Path(name).as_posix() if name is not None else self._path.as_posix()
         super().__init__(shown if self._single or shown.endswith("/") else shown + "/")
         self._folder = os.path.abspath(self._path.parent if self._single else self._path)
         self._package: Package | None = None
@@ -109,17 +108,17 @@ class Folder(Scanned):
         package = self._package
         if package is None:
             return Package(Path(self._folder)), True
-        own = {os.path.join(self._folder, file) for file in self._files if file != _INIT}
+        unshared = {self._at(file) for file in self._files if file.removesuffix(".py") not in package.imported}
         for path, signature in package.neighbours().items():
-            if path not in own and _signature_at(path) != signature:
+            if path not in unshared and _signature_at(path) != signature:
                 return Package(Path(self._folder)), True
         init = self._files.get(_INIT)
-        if init is not None and init.signature != _signature_at(os.path.join(self._folder, _INIT)):
+        if init is not None and init.signature != _signature_at(self._at(_INIT)):
             return Package(Path(self._folder)), True
         return package, False
 
     def _read(self, package: Package, file: str, stat: os.stat_result | OSError, before: _File | None) -> _File:
-        path = os.path.join(self._folder, file)
+        path = self._at(file)
         try:
             if isinstance(stat, OSError):
                 raise stat
@@ -127,7 +126,7 @@ class Folder(Scanned):
                 raise SourceError("it is a folder, not a file" if os.path.isdir(path) else "it is no regular file")
             return self._imported(package, file, path, stat, fresh=before is not None)
         except (Exception, SystemExit) as problem:
-            line = None if isinstance(problem, (OSError, SourceError)) and problem is stat else line_of(problem, path)
+            line = None if problem is stat or isinstance(problem, SourceError) else line_of(problem, path)
             failed = _File(None, [], None) if before is None else before
             kept = "; the tools it had are kept" if failed.tools else ""
             result = _File(None if isinstance(stat, OSError) else signature_of(stat), failed.tools, None)
@@ -166,9 +165,12 @@ class Folder(Scanned):
                 what = "the id" if taken[0] == "id" else "the tool"
                 reason = f"{what} {read.origins[taken]!r} is already defined by {owners[taken]}; rename one of them"
                 problem = DefinitionError(f"{reason} '{taken[1]}'")
-                line = line_of(problem, os.path.join(self._folder, file))
+                line = line_of(problem, self._at(file))
                 warnings.append(self._warning(self._where(file, line), one_line(reason)))
         return tuple(tools), tuple(warnings)
+
+    def _at(self, file: str) -> str:
+        return os.path.join(self._folder, file)
 
     def _where(self, file: str, line: int | None) -> str:
         place = self.name if self._single else self.name + file

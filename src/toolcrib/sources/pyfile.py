@@ -68,6 +68,8 @@ class Package:
     def __init__(self, folder: Path) -> None:
         self.folder = os.path.abspath(folder)
         self.name = f"{_PREFIX}{next(_numbers)}_{_identifier(os.path.basename(self.folder))}"
+        #: The neighbours that files of the folder have imported by name.
+        self.imported: set[str] = set()
         self.builtins = {**vars(builtins), "__import__": self._import}
         self.module = ModuleType(self.name)
         spec = ModuleSpec(self.name, None, is_package=True)
@@ -135,12 +137,15 @@ class Package:
     def _import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> ModuleType:
+        if level == 1:
+            self.imported.update([name.partition(".")[0]] if name else fromlist)
         try:
             return builtins.__import__(name, globals, locals, fromlist, level)
         except ModuleNotFoundError as problem:
             top = name.partition(".")[0]
             if level or problem.name != top or not self._has(top):
                 raise
+        self.imported.add(top)
         module = importlib.import_module(f"{self.name}.{name}")
         for item in fromlist or ():
             if hasattr(module, "__path__") and item != "*" and not hasattr(module, item):
@@ -164,7 +169,8 @@ class _Neighbours(MetaPathFinder):
             place = os.path.join(folder, fullname.rpartition(".")[2])
             for file in (os.path.join(place, "__init__.py"), place + ".py"):
                 if os.path.isfile(file):
-                    return spec_from_file_location(file and fullname, file, loader=PyFile(fullname, file, os.stat(file)))
+                    loader = PyFile(fullname, file, os.stat(file))
+                    return spec_from_file_location(fullname, file, loader=loader)
         return None
 
 
