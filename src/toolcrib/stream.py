@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.bridge import Faced, bridge, iterate
 from toolcrib.call import Call, Event, Result
 from toolcrib.messages import Messages
+from toolcrib.wire import Reply
 
 if TYPE_CHECKING:
     from toolcrib.turn import Turn
@@ -77,11 +78,11 @@ class TurnStream:
 
     async def _produce(self) -> None:
         try:
-            reply = await self._reply()
+            replies = await self._replies()
             turn = self._turn
             forget = turn.observe(self._state)
             try:
-                self.messages = await turn.run_reply(reply)
+                self.messages = await turn.run_replies(replies)
             finally:
                 forget()
             await self._events.put(_END)
@@ -92,21 +93,22 @@ class TurnStream:
         if event.call.turn == self._turn.id:
             await self._events.put(StreamEvent(name=event.name, call=event.call, result=event.result))
 
-    async def _reply(self) -> Any:
-        from toolcrib.dialects.recognise import read_any
+    async def _replies(self) -> list[Reply]:
+        from toolcrib.dialects.recognise import read_all
         from toolcrib.dialects.stream import StreamReader
 
         if not hasattr(self._source, "__aiter__") and not _streams(self._source):
-            reply = read_any(self._source, self._dialect)
-            if reply.text:
-                await self._events.put(StreamEvent(name="text", text=reply.text))
-            return reply
+            replies = read_all(self._source, self._dialect)
+            for reply in replies:
+                if reply.text:
+                    await self._events.put(StreamEvent(name="text", text=reply.text))
+            return replies
         reader = StreamReader(self._dialect)
         async for chunk in _items(self._source):
             await self._events.put(StreamEvent(name="chunk", chunk=chunk))
             for piece in reader.feed(chunk):
                 await self._events.put(StreamEvent(name="text", text=piece))
-        return reader.finish()
+        return reader.finish_all()
 
 
 def _streams(source: Any) -> bool:

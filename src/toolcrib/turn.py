@@ -93,18 +93,30 @@ class Turn:
         """Runs the calls of a model's reply and gives the messages to append: the assistant's, then the results.
 
         reply: an SDK response object, its dict or JSON text, a bare assistant message or content, or a list of
-        Responses items. echo=False leaves the assistant's message out. Raises ReplyError for what is no whole reply:
-        then nothing ran and nothing is recorded.
+        Responses items; or a recorded stream, as text or a list of events (of several responses in a row each is
+        run as a step, in order). echo=False leaves the assistant's message out. Raises ReplyError for what is no whole
+        reply: then nothing ran and nothing is recorded.
         """
-        from toolcrib.dialects.recognise import read_any
+        from toolcrib.dialects.recognise import read_all
 
-        return await self.run_reply(read_any(reply, dialect), echo=echo)
+        return await self.run_replies(read_all(reply, dialect), echo=echo)
 
-    async def run_reply(self, read: Reply, *, echo: bool = True) -> Messages:
-        """`run` for a reply that has been read."""
+    async def run_replies(self, replies: Sequence[Reply], *, echo: bool = True) -> Messages:
+        """`run` for replies that have been read."""
+        await self._crib.open()
+        if len(replies) == 1:
+            return await self._run_reply(replies[0], echo)
+        whole = Messages()
+        for read in replies:
+            part = await self._run_reply(read, echo)
+            whole += part
+            whole.results += part.results
+            whole.done, whole.text = part.done, part.text
+        return whole
+
+    async def _run_reply(self, read: Reply, echo: bool) -> Messages:
         from toolcrib.dialects import format_of
 
-        await self._crib.open()
         if not read.calls:
             await self.confirm()
             return Messages(read.echo if echo else (), done=True, text=read.text)

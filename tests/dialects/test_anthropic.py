@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -332,3 +333,21 @@ def test_a_failed_result_is_text_alone_even_with_an_image() -> None:
     assert isinstance(content, str)
     assert content.startswith("broke\n")
     assert "image/png" in content
+
+
+KEYS = ("type", "role", "content", "input", "id", "error", "stop_reason", "text")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON)
+def test_recognising_never_raises_and_reading_raises_only_reply_errors(value: Any) -> None:
+    FORMAT.streams(value)
+    if FORMAT.reads(value):
+        with contextlib.suppress(ReplyError):
+            assert FORMAT.read(value).dialect == FORMAT.name

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from google.genai import types
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolcrib.call import Code, Result
 from toolcrib.dialects.gemini import GeminiFormat
@@ -352,3 +355,21 @@ def test_the_request_is_what_the_sdk_takes() -> None:
     assert types.Tool.model_validate(FORMAT.tools([ToolView(spec=spec)])[0]).function_declarations
     assert FORMAT.request([]) == {}
     assert FORMAT.tools([]) == []
+
+
+KEYS = ("candidates", "content", "parts", "functionCall", "args", "partialArgs", "finishReason", "text", "role")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON)
+def test_recognising_never_raises_and_reading_raises_only_reply_errors(value: Any) -> None:
+    FORMAT.streams(value)
+    if FORMAT.reads(value):
+        with contextlib.suppress(ReplyError):
+            assert FORMAT.read(value).dialect == FORMAT.name

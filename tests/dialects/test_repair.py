@@ -283,10 +283,9 @@ def test_null_and_twice_encoded_arguments_become_an_object(dialect: str, written
 
 
 def test_system_words_and_unknown_messages_stay(dialect: str) -> None:
-    strange = [{"role": "developer", "content": "d"}, {"role": "system", "content": "s"}, {"role": "odd", "x": [1]}]
+    strange = [{"role": "developer", "content": "d"}, {"role": "system", "content": "s"}, {"role": "odd", "x_y": [1]}]
     history = [*strange, *whole(dialect)]
-    if dialect != "gemini":
-        assert repair(history, dialect, nothing) == history
+    assert repair(history, dialect, nothing) == history
 
 
 @pytest.mark.parametrize("wrong", [None, "[]", b"[]", {"messages": []}, 3, ["hi"], [None], [[{}]], [{"a": {1}}]])
@@ -330,16 +329,42 @@ def test_any_mangled_history_is_mended_once_and_for_all(dialect: str, sizes: lis
     assert mangled == before
     check(dialect, mended)
     assert repair(mended, dialect, nothing) == mended
-    words = {id_: words for kind, id_, words in flat(dialect, mended) if kind == "result"}
-    for id_, said in words.items():
-        assert (
-            said.startswith("result of ") is False
-            or not str(id_).startswith("c")
-            or len(str(id_)) == 9
-            or (said == f"result of {id_}")
-        )
+    seen = flat(dialect, mended)
+    calls = [json.loads(words)["n"] for kind, _, words in seen if kind == "call"]
+    results = [words for kind, _, words in seen if kind == "result"]
+    for number, said in zip(calls, results, strict=True):
+        assert said == f"result of c{number}" or INTERRUPTED in said
     others = [said for kind, _, said in flat(dialect, mangled) if kind == "other"]
-    assert [said for kind, _, said in flat(dialect, mended) if kind == "other"] == others
+    assert [said for kind, _, said in seen if kind == "other"] == others
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["call f", "call fg", "call ff", "f", "g", "f+g", "words", "f+words"]), max_size=9))
+def test_gemini_histories_without_ids_are_mended_once_and_for_all(kinds: list[str]) -> None:
+    history: list[dict[str, Any]] = []
+    for number, kind in enumerate(kinds):
+        if kind.startswith("call "):
+            history.append({"role": "model", "parts": [{"functionCall": {"name": name}} for name in kind[5:]]})
+            continue
+        named = {name: {"functionResponse": {"name": name, "response": {"result": number}}} for name in "fg"}
+        history.append({"role": "user", "parts": [named.get(part, {"text": part}) for part in kind.split("+")]})
+    mended = repair(history, "gemini", nothing)
+    assert repair(mended, "gemini", nothing) == mended
+    for index, message in enumerate(mended):
+        if message["role"] == "model":
+            following = mended[index + 1]
+            names = [part["functionCall"]["name"] for part in message["parts"]]
+            given = [part["functionResponse"]["name"] for part in following["parts"] if "functionResponse" in part]
+            assert given == names
+    parts = [part for message in mended for part in message["parts"]]
+    assert sum("functionCall" in part for part in parts) == sum("functionResponse" in part for part in parts)
+
+
+def test_names_tell_apart_the_results_of_calls_that_share_an_id() -> None:
+    said = asks("openai", ("x", "f", {}), ("x", "g", {}))
+    two, one = ({"role": "tool", "tool_call_id": "x", "name": n, "content": n} for n in ("g", "f"))
+    mended = repair([*said, two, one], "openai", nothing)
+    assert [message["content"] for message in mended[1:]] == ["f", "g"]
 
 
 def test_anthropic_puts_results_before_the_words_beside_them() -> None:

@@ -22,6 +22,17 @@ def test_an_owner_lives_while_it_holds_its_file(tmp_path: Path) -> None:
     assert one.id != id
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a file in use cannot be removed there")
+def test_an_owner_whose_file_was_removed_holds_another_under_the_same_id(tmp_path: Path) -> None:
+    one, other = Owner(tmp_path / "owners"), Owner(tmp_path / "owners")
+    one.hold()
+    (tmp_path / "owners" / one.id).unlink()
+    assert not other.alive(one.id)
+    one.hold()
+    assert other.alive(one.id)
+    one.let_go()
+
+
 def test_an_owner_nobody_knows_is_dead_and_no_path_is_followed(tmp_path: Path) -> None:
     (tmp_path / "precious").touch()
     owner = Owner(tmp_path / "owners")

@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -96,7 +95,7 @@ async def kill_and_recover(path: Path, pause: float) -> None:
     child = process(CALLS_UNTIL_KILLED, path)
     assert child.stdout is not None
     child.stdout.readline()
-    time.sleep(pause)
+    await asyncio.sleep(pause)
     child.kill()
     said = [line.split() for line in child.stdout.read().splitlines() if line.count(" ") == 1]
     child.wait()
@@ -118,7 +117,7 @@ async def kill_and_recover(path: Path, pause: float) -> None:
 
 @posix
 async def test_a_killed_process_leaves_no_call_without_a_row_and_none_unsettled(tmp_path: Path) -> None:
-    for i in range(10):
+    for i in range(20):
         await kill_and_recover(tmp_path / f"{i % 2}.db", random.random() * 0.02)
 
 

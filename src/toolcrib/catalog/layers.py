@@ -10,11 +10,12 @@ from __future__ import annotations
 import functools
 import itertools
 import logging
+import os
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolcrib.call import Caller, Tool
 from toolcrib.catalog.address import GLOBAL, KINDS, Layer, address, addresses, tenant_of
@@ -22,6 +23,9 @@ from toolcrib.catalog.names import Origin
 from toolcrib.catalog.restrict import Restriction, restriction
 from toolcrib.catalog.view import View
 from toolcrib.errors import DefinitionError, SettingsError, UnknownTool
+
+if TYPE_CHECKING:
+    from toolcrib.catalog.view import Bent
 
 log = logging.getLogger("toolcrib")
 
@@ -33,24 +37,28 @@ _VIEWS = 256
 _serials = itertools.count(1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Held:
     """One registration; `group` is the source that `set_source` replaces as a whole."""
 
-    tool: Tool
-    group: str | None = None
+    __slots__ = ("group", "tool")
+
+    def __init__(self, tool: Tool, group: str | None = None) -> None:
+        self.tool = tool
+        self.group = group
 
 
 _Piece: TypeAlias = _Held | Restriction
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Content:
     """What one layer holds. Replaced as a whole by every change; the serial tells one state from all others."""
 
-    serial: int
-    held: dict[Origin, _Held]
-    restrictions: tuple[Restriction, ...]
+    __slots__ = ("held", "restrictions", "serial")
+
+    def __init__(self, serial: int, held: dict[Origin, _Held], restrictions: tuple[Restriction, ...]) -> None:
+        self.serial = serial
+        self.held = held
+        self.restrictions = restrictions
 
     @property
     def tools(self) -> list[Tool]:
@@ -74,6 +82,8 @@ class Catalog:
         self._writing = threading.RLock()
         self._views: OrderedDict[tuple[int, ...], View] = OrderedDict()
         self._views_lock = threading.Lock()
+        self._bent: Bent = weakref.WeakKeyDictionary()
+        _alive.add(self)
 
     # Changes
 
@@ -168,6 +178,7 @@ class Catalog:
                 restrictions.remove(piece)
             else:
                 del held[_origin(piece.tool)]
+                self._bent.pop(piece.tool, None)
         for piece in coming:
             if isinstance(piece, Restriction):
                 restrictions.append(piece)
@@ -217,7 +228,7 @@ class Catalog:
             if view is not None:
                 self._views.move_to_end(key)
         if view is None:
-            view = self._keep(key, View(_surface(chain), key))
+            view = self._keep(key, View(_surface(chain), key, bent=self._bent))
         if names is None:
             return view
         if isinstance(names, str):
@@ -283,3 +294,17 @@ def _surface(chain: Sequence[_Content]) -> list[Tool]:
             own.setdefault(tool.name, []).append(tool)
         visible.update(own)
     return [tool for tools in visible.values() for tool in tools]
+
+
+_alive: weakref.WeakSet[Catalog] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """The thread that held a lock does not exist in the child."""
+    for catalog in list(_alive):
+        catalog._writing = threading.RLock()
+        catalog._views_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 from toolcrib.call import Tool
-from toolcrib.catalog.clean import key as clean_key
 from toolcrib.catalog.names import aliases
 from toolcrib.catalog.view import View
 from toolcrib.frozen import thaw
@@ -21,6 +20,8 @@ _logged: set[str] = set()
 _LOGGED = 4096
 #: A fault that all tools share is not worth a line for each.
 _LINES = 5
+#: Forms of one tool that are kept: one for each dialect and each alias it has had.
+_KEPT = 16
 
 
 class Entry(NamedTuple):
@@ -41,7 +42,9 @@ class Menu:
     about 2 microseconds for a tool, a quarter of what copying the objects takes.
     """
 
-    __slots__ = ("_by_alias", "_by_key", "_by_origin", "_format", "_request", "_specs", "dialect", "warnings")
+    __slots__ = (
+        "_by_alias", "_by_key", "_by_origin", "_format", "_request", "_shown", "_specs", "dialect", "warnings",
+    )  # fmt: skip
 
     def __init__(self, view: View, format: DialectFormat) -> None:
         self.dialect = format.name
@@ -52,7 +55,7 @@ class Menu:
         shown: list[ToolView] = []
         for alias, tool in zip(aliases(view.tools, format.name_pattern, format.name_length), view.tools, strict=True):
             try:
-                tool_view = _plain(format.view(alias, tool))
+                tool_view = _tool_view(view, format, alias, tool)
             except Exception as problem:  # a schema that resolves late may raise anything, and costs only its own tool
                 text = f"tool {tool.name!r} of {tool.source!r} is left out for {format.name}: {problem}"
                 left_out.append(text)
@@ -64,8 +67,9 @@ class Menu:
         self._by_key: dict[str, tuple[Entry, ...]] | None = None
         self.warnings = (*left_out, *warnings)
         _log_once(left_out)
-        self._specs = marshal.dumps(thaw(format.tools(shown)))
-        self._request = marshal.dumps(thaw(format.request(shown)))
+        self._shown = tuple(shown)
+        self._specs: bytes | None = None
+        self._request: bytes | None = None
 
     @classmethod
     def of(cls, view: View, format: DialectFormat) -> Menu:
@@ -86,10 +90,14 @@ class Menu:
 
     def specs(self) -> list[dict[str, Any]]:
         """The value of the request's `tools`; [] for none. The caller's own copy."""
+        if self._specs is None:
+            self._specs = _packed(self._format.tools(self._shown))
         return cast("list[dict[str, Any]]", marshal.loads(self._specs))
 
     def request(self) -> dict[str, Any]:
         """Keyword arguments for the provider's call; {} for no tools. The caller's own copy."""
+        if self._request is None:
+            self._request = _packed(self._format.request(self._shown))
         return cast("dict[str, Any]", marshal.loads(self._request))
 
     def entry(self, alias: str) -> Entry | None:
@@ -108,6 +116,8 @@ class Menu:
     def fitting(self, key: str) -> tuple[Entry, ...]:
         """The entries whose name has that cleaned form."""
         if self._by_key is None:
+            from toolcrib.catalog.clean import key as clean_key
+
             found: dict[str, tuple[Entry, ...]] = {}
             for entry in self:
                 cleaned = clean_key(entry.alias)
@@ -116,10 +126,25 @@ class Menu:
         return self._by_key.get(key, ()) if key else ()
 
 
-def _plain(tool_view: ToolView) -> ToolView:
-    """Raises ValueError for a spec that is no plain data, before it spoils the whole list."""
-    marshal.dumps(thaw(tool_view.spec))
-    return tool_view
+def _tool_view(view: View, format: DialectFormat, alias: str, tool: Tool) -> ToolView:
+    """The tool in that form, kept over all menus of the catalog: a change to one tool bends no other anew."""
+    kept = view.bent.setdefault(tool, {})
+    known = kept.get((format.name, alias))
+    if known is not None and known[0] is format:
+        return known[1]
+    made = format.view(alias, tool)
+    _packed(made.spec)  # raises for what is no plain data, before it spoils the whole list
+    if len(kept) >= _KEPT:
+        kept.clear()
+    kept[format.name, alias] = (format, made)
+    return made
+
+
+def _packed(value: Any) -> bytes:
+    try:
+        return marshal.dumps(value)
+    except ValueError:  # frozen containers
+        return marshal.dumps(thaw(value))
 
 
 def _log_once(left_out: list[str]) -> None:

@@ -6,7 +6,6 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass
 
 from toolcrib.call import Tool
-from toolcrib.catalog.clean import has_tokens, key, readings
 from toolcrib.catalog.menu import Menu
 from toolcrib.catalog.names import prefix
 from toolcrib.catalog.view import View
@@ -58,6 +57,8 @@ def resolve(name: str, menu: Menu | None, view: View, counts: MutableMapping[str
 
 
 def _cleaned(name: str, menu: Menu | None, view: View) -> Tool | None:
+    from toolcrib.catalog.clean import has_tokens, key, readings  # loaded by the first name that is not exact
+
     meant = readings(name)
     for reading in meant:
         fits = _exact(reading, menu, view)

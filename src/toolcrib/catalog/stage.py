@@ -22,7 +22,8 @@ class Resolve:
         if flight.tool is not None:  # a program handed the tool itself
             return
         scope = flight.scope
-        view = self._catalog.view(flight.caller, None if scope is None else scope.view)
+        # Not strict: a tool that a reload took away in mid-turn ends its own calls and no others.
+        view = self._catalog.view(flight.caller, None if scope is None else scope.view, strict=False)
         if flight.menu is None:
             found = view.find(flight.name)
             if found is not None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Collection, Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from toolcrib.call import Tool
-from toolcrib.catalog.clean import key as clean_key
 from toolcrib.catalog.names import Origin, prefix, qualified
-from toolcrib.catalog.nearest import Nearest
 
 if TYPE_CHECKING:
     from toolcrib.catalog.menu import Menu
+    from toolcrib.catalog.nearest import Nearest
+    from toolcrib.wire import DialectFormat, ToolView
+
+    #: Tool -> (dialect, alias) -> the format and what it made.
+    Bent = weakref.WeakKeyDictionary[Tool, dict[tuple[str, str], tuple[DialectFormat, ToolView]]]
 
 #: Views narrowed from one view that are kept; the oldest go first.
 _NARROWED = 64
@@ -25,19 +29,23 @@ class View:
     missing: names asked for by whoever narrowed the view that matched no tool.
     probed: the tools that have an availability probe.
     menus: the menus built of it, by dialect; filled by `Menu.of`.
+    bent: the forms of single tools, shared by all views of a catalog; filled by `Menu`.
     """
 
     __slots__ = (
-        "_by_key", "_by_name", "_by_origin", "_by_qualified", "_narrowed", "_nearest", "key", "menus", "missing",
-        "probed", "tools",
+        "_by_key", "_by_name", "_by_origin", "_by_qualified", "_narrowed", "_nearest", "bent", "key", "menus",
+        "missing", "probed", "tools",
     )  # fmt: skip
 
-    def __init__(self, tools: Iterable[Tool], key: Hashable = None, missing: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, tools: Iterable[Tool], key: Hashable = None, missing: tuple[str, ...] = (), bent: Bent | None = None
+    ) -> None:
         self.tools: tuple[Tool, ...] = tuple(sorted(tools, key=lambda tool: (tool.name, tool.source)))
         self.key: Hashable = object() if key is None else key
         self.missing = missing
         self.probed = tuple(tool for tool in self.tools if tool.availability is not None)
         self.menus: dict[str, Menu] = {}
+        self.bent: Bent = weakref.WeakKeyDictionary() if bent is None else bent
         by_name: dict[str, tuple[Tool, ...]] = {}
         for tool in self.tools:
             by_name[tool.name] = (*by_name.get(tool.name, ()), tool)
@@ -75,6 +83,8 @@ class View:
     def fitting(self, key: str) -> tuple[Tool, ...]:
         """The tools whose name or, without any, whose name with its source in front has that cleaned form."""
         if self._by_key is None:
+            from toolcrib.catalog.clean import key as clean_key
+
             names = _grouped((clean_key(tool.name), tool) for tool in self.tools)
             fronted = _grouped(
                 (clean_key(front + tool.name), tool)
@@ -87,6 +97,8 @@ class View:
     def nearest(self, name: str, limit: int = 3) -> list[Tool]:
         """The tools whose names come closest, best first."""
         if self._nearest is None:
+            from toolcrib.catalog.nearest import Nearest
+
             self._nearest = Nearest(self.tools)
         return self._nearest.ranked(name, limit)
 
@@ -106,7 +118,7 @@ class View:
         if known is None:
             found = {id(tool): tool for name in wanted for tool in self.named(name)}
             missing = tuple(name for name in wanted if not self.named(name))
-            known = self._keep(wanted, View(found.values(), (self.key, wanted), missing))
+            known = self._keep(wanted, View(found.values(), (self.key, wanted), missing, self.bent))
         return known
 
     def without(self, tools: Iterable[Tool]) -> View:
@@ -117,7 +129,7 @@ class View:
         known = self._narrowed.get(gone)
         if known is None:
             rest = (tool for tool in self.tools if (tool.source, tool.name) not in gone)
-            known = self._keep(gone, View(rest, (self.key, gone), self.missing))
+            known = self._keep(gone, View(rest, (self.key, gone), self.missing, self.bent))
         return known
 
     def _keep(self, key: Hashable, view: View) -> View:

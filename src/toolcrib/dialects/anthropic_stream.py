@@ -28,7 +28,7 @@ class AnthropicAssembler:
         self._message: dict[str, Any] | None = None
         self._blocks: list[dict[str, Any]] = []
         self._texts: dict[int, list[str]] = {}
-        self._open: dict[Any, int] = {}
+        self._open: dict[int, int] = {}
         self._stopped = False
 
     def feed(self, event: Mapping[str, Any]) -> None:
@@ -42,7 +42,7 @@ class AnthropicAssembler:
         elif kind == "content_block_delta":
             self._grow(event)
         elif kind == "content_block_stop":
-            self._open.pop(self._index(event), None)
+            self._close(event)
         elif kind == "message_delta":
             self._end(event)
         elif kind == "message_stop":
@@ -68,18 +68,28 @@ class AnthropicAssembler:
     def _begin_block(self, event: Mapping[str, Any]) -> None:
         block = event.get("content_block")
         # An index used again begins a new block: some gateways never count on.
-        self._open[event.get("index")] = len(self._blocks)
+        index = event.get("index")
+        self._open[index if isinstance(index, int) else len(self._blocks)] = len(self._blocks)
         self._blocks.append(dict(block) if isinstance(block, Mapping) else {})
 
-    def _index(self, event: Mapping[str, Any]) -> Any:
+    def _close(self, event: Mapping[str, Any]) -> None:
+        index = self._index(event)
+        if index is not None:
+            self._open.pop(index, None)
+
+    def _index(self, event: Mapping[str, Any]) -> int | None:
+        """The index of an event; that of the block begun last where it names none."""
         index = event.get("index")
-        return next(reversed(self._open)) if index is None and index not in self._open and self._open else index
+        if isinstance(index, int):
+            return index
+        return next(reversed(self._open), None)
 
     def _grow(self, event: Mapping[str, Any]) -> None:
         delta = event.get("delta")
         if not isinstance(delta, Mapping):
             return
-        position = self._open.get(self._index(event))
+        index = self._index(event)
+        position = None if index is None else self._open.get(index)
         if position is None:
             raise ReplyError("the stream continues a content block that it has not begun")
         block = self._blocks[position]

@@ -123,7 +123,7 @@ class _ServerSent:
 
 
 def _is_line(text: str, named: bool) -> bool:
-    """Whether a line can only be at its end: its data is a whole JSON value, or (if `named` counts) it names an event."""
+    """Whether a line can only be at its end: its data is a whole JSON object, or (where that counts) it has a name."""
     field, _, value = text.partition(":")
     if field == "event":
         return named and bool(value.strip())

@@ -177,19 +177,22 @@ def _wire(part: Mapping[str, Any]) -> dict[str, Any]:
     wired: dict[str, Any] = camel(part)
     if "thoughtSignature" in wired:
         wired["thoughtSignature"] = _base64(wired["thoughtSignature"])
-    blob = wired.get("inlineData")
-    if isinstance(blob, dict) and "data" in blob:
-        wired["inlineData"] = blob | {"data": _base64(blob["data"])}
+    answer = wired.get("functionResponse")
+    within = answer.get("parts") if isinstance(answer, dict) else None
+    for holder in [wired, *(within if isinstance(within, list) else ())]:
+        blob = holder.get("inlineData") if isinstance(holder, dict) else None
+        if isinstance(blob, dict) and "data" in blob:
+            blob["data"] = _base64(blob["data"])
     return wired
 
 
-def wired_content(content: Mapping[str, Any]) -> dict[str, Any]:
-    """A content of a history as it stands on the wire."""
+def wired_content(content: dict[str, Any]) -> dict[str, Any]:
+    """A content of a history as it stands on the wire; what has no parts is none and stays as it is."""
+    parts = content.get("parts")
+    if not isinstance(parts, list):
+        return content
     wired: dict[str, Any] = camel({key: value for key, value in content.items() if key != "parts"})
-    if "parts" in content:
-        parts = content["parts"]
-        wired["parts"] = [_wire(part) if isinstance(part, dict) else part for part in parts or ()]
-    return wired
+    return wired | {"parts": [_wire(part) if isinstance(part, dict) else part for part in parts]}
 
 
 def _base64(data: Any) -> Any:

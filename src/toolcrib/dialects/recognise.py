@@ -52,15 +52,27 @@ def read_any(payload: Any, dialect: str | None = None) -> Reply:
 
     A recorded stream is a list of its events (SDK objects or dicts), or text or bytes of SSE, JSON lines or a JSON
     array of events. Raises CutReply where it is not whole, ReplyError where it reports an error, UnknownFormat where
-    it is no response, or none of the dialect that was named.
+    it is no response, or none of the dialect that was named, and for a recording of several responses.
     """
+    return only(read_all(payload, dialect))
+
+
+def only(replies: list[Reply]) -> Reply:
+    """The one reply of a recording. Raises ReplyError where there are several."""
+    if len(replies) > 1:
+        raise ReplyError(f"this recording holds {len(replies)} responses; give them one by one")
+    return replies[0]
+
+
+def read_all(payload: Any, dialect: str | None = None) -> list[Reply]:
+    """`read_any` for a recording that may hold several responses in a row; in their order, at least one."""
     if isinstance(payload, (bytes, bytearray, memoryview, str)):
         return _read_text(payload if isinstance(payload, str) else bytes(payload), dialect)
     value = plain_reply(payload)
     events = value if isinstance(value, list) else [value]
     if _is_stream(events, dialect, alone=not isinstance(value, list)):
         return _read_stream(events, dialect)
-    return read_value(value, dialect)
+    return [read_value(value, dialect)]
 
 
 def plain_reply(payload: Any) -> Any:
@@ -86,12 +98,12 @@ def read_value(value: Any, dialect: str | None) -> Reply:
     return form.read(value)
 
 
-def _read_text(text: str | bytes, dialect: str | None) -> Reply:
+def _read_text(text: str | bytes, dialect: str | None) -> list[Reply]:
     try:
         value = strict_json(text.removeprefix("\ufeff") if isinstance(text, str) else text.removeprefix(BOM_UTF8))
     except NotJson:
         return _read_stream([text], dialect)
-    return read_any(value, dialect) if isinstance(value, (dict, list)) else read_value(value, dialect)
+    return read_all(value, dialect) if isinstance(value, (dict, list)) else [read_value(value, dialect)]
 
 
 def _is_stream(events: list[Any], dialect: str | None, *, alone: bool) -> bool:
@@ -103,13 +115,13 @@ def _is_stream(events: list[Any], dialect: str | None, *, alone: bool) -> bool:
     return any(form.streams(event) for event in events for form in forms)
 
 
-def _read_stream(items: list[Any], dialect: str | None) -> Reply:
+def _read_stream(items: list[Any], dialect: str | None) -> list[Reply]:
     from toolcrib.dialects.stream import StreamReader
 
     reader = StreamReader(dialect)
     for item in items:
         reader.feed(item)
-    return reader.finish()
+    return reader.finish_all()
 
 
 def _raise_fault(value: Any) -> None:

@@ -132,9 +132,9 @@ def _candidates(piece: Piece, turns: Sequence[Spoken], shape: Shape) -> list[Slo
     """The calls a result may belong to: those of one message, the latest that has any."""
     for turn in reversed(turns):
         slots = [slot for slot in turn.calls if _may_answer(piece, slot, shape)]
-        exact = [slot for slot in slots if slot.id == piece.id]
         if slots:
-            return exact or slots
+            same_id = [slot for slot in slots if piece.id and slot.id == piece.id] or slots
+            return [slot for slot in same_id if slot.name == piece.name] or same_id
     return []
 
 

@@ -127,6 +127,7 @@ _STRANGERS: tuple[tuple[str, Test], ...] = (
     ("a LangChain message; toolcrib.adapters has a part for LangChain", _is_langchain),
     ("a legacy text completion, which has no calls", _is_legacy),
     ("an embeddings response", _is_embeddings),
+    ("a chat completion without a message", lambda value: value.get("object") == "chat.completion"),
     ("a JSON-RPC message", lambda value: "jsonrpc" in value),
     ("a request to a model, not its response", _is_request),
     ("a message that is not the model's", lambda value: value.get("role") in _USER_ROLES),

@@ -8,7 +8,7 @@ from toolcrib.dialects import format_of
 from toolcrib.dialects.events import Event
 from toolcrib.dialects.fault import provider_error
 from toolcrib.dialects.feed import Feed
-from toolcrib.dialects.recognise import dialect_of_stream, plain_reply, read_value
+from toolcrib.dialects.recognise import dialect_of_stream, only, plain_reply, read_value
 from toolcrib.errors import CutReply, ReplyError
 from toolcrib.wire import Assembler, Reply
 
@@ -18,6 +18,8 @@ class StreamReader:
 
     The dialect is told by the first event that shows it, unless it is named. Keep-alives and unknown events change
     nothing. `finish` raises CutReply where the stream ended early: then none of its calls may run.
+
+    A recording may hold several responses one after the other; each must be whole before the next begins.
     """
 
     def __init__(self, dialect: str | None = None) -> None:
@@ -25,6 +27,8 @@ class StreamReader:
         self._assembler: Assembler | None = None
         self._feed: Feed | None = None
         self._early: list[Event] = []  # events from before the dialect was known
+        self._begun: Event | None = None
+        self._whole: list[Reply] = []
 
     def feed(self, item: Any) -> list[str]:
         """Takes the next item and returns the pieces of the model's text that it brought.
@@ -42,18 +46,31 @@ class StreamReader:
         return [piece for event in events for piece in self._take(event)]
 
     def finish(self) -> Reply:
-        """The reply, once the stream has ended."""
+        """The reply, once the stream has ended. Raises ReplyError for a recording of several."""
+        return only(self.finish_all())
+
+    def finish_all(self) -> list[Reply]:
+        """The replies, once the stream has ended: one, or several that were recorded in a row."""
         for event in self._feed.finish() if self._feed is not None else ():
             self._take(event)
-        if self._assembler is not None and self.dialect is not None:
-            return format_of(self.dialect).read(self._assembler.whole())
-        return self._unstreamed()
+        if self._assembler is None:
+            return [self._unstreamed()]
+        return [*self._whole, self._current()]
+
+    def _current(self) -> Reply:
+        assert self._assembler is not None
+        return format_of(self.dialect or "").read(self._assembler.whole())
 
     def _take(self, event: Event) -> list[str]:
         # The OpenAI SDK's stream helpers wrap each chunk and add events of their own.
         if event.get("type") == "chunk" and isinstance(event.get("chunk"), dict):
             event = event["chunk"]
         events = [event]
+        if self._begun is not None and _response_of(event) not in (None, _response_of(self._begun)):
+            self._whole.append(self._current())
+            self._assembler = None
+        if _response_of(event) is not None:
+            self._begun = event
         if self._assembler is None:
             self._early.append(event)
             if not self._begins(event):
@@ -84,6 +101,13 @@ class StreamReader:
             raise CutReply("the stream ended before it began: no event came")
         whole: Any = self._early[0] if len(self._early) == 1 else self._early
         return read_value(whole, self.dialect)
+
+
+def _response_of(event: Event) -> str | None:
+    """The id of the response that this event begins; None for an event that begins none."""
+    begins = {"message_start": "message", "response.created": "response"}.get(str(event.get("type")))
+    id = _dict(event.get(begins)).get("id") if begins else None
+    return id if isinstance(id, str) and id else None
 
 
 def text_pieces(dialect: str, event: Event) -> list[str]:

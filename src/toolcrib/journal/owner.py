@@ -50,11 +50,16 @@ class Owner:
         self._descriptor: int | None = None
 
     def hold(self) -> None:
-        """Makes the file and locks it; it does nothing where that is done. Raises OSError."""
-        if self._folder is None or self._descriptor is not None:
+        """Makes the file and locks it, unless that is done and it is still there. Raises OSError."""
+        if self._folder is None:
             return
-        self._folder.mkdir(mode=0o700, exist_ok=True)
         path = self._folder / self.id
+        if self._descriptor is not None:
+            if _same(self._descriptor, path):
+                return
+            os.close(self._descriptor)
+            self._descriptor = None
+        self._folder.mkdir(mode=0o700, exist_ok=True)
         while True:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
             _hold(descriptor)

@@ -27,7 +27,7 @@ _FIRST = (
         fence INTEGER NOT NULL, attempts INTEGER NOT NULL, proposed_at INTEGER NOT NULL, started_at INTEGER,
         value TEXT, content TEXT, error TEXT, late INTEGER NOT NULL DEFAULT 0, late_result TEXT,
         version INTEGER NOT NULL DEFAULT 0, ended_at INTEGER, confirmed_at INTEGER)""",
-    # A lone call has no turn, and pays for no place in one.
+    # A lone call has no step, and pays for no place in one.
     "CREATE INDEX calls_of_turn ON calls (turn, step, ordinal) WHERE step IS NOT NULL",
     "CREATE INDEX calls_open ON calls (owner) WHERE ended_at IS NULL",
     """CREATE TABLE events (

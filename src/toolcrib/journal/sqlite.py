@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import sqlite3
+import threading
 import time
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -38,6 +39,7 @@ class SqliteStore:
         self._shared = shared
         self._file: SqliteFile | None = None
         self._release: weakref.finalize[..., Any] | None = None
+        self._acquiring = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<SqliteStore {self._path or 'in memory'}>"
@@ -47,9 +49,13 @@ class SqliteStore:
         return (self._file or self._acquire()).owner.id
 
     def _acquire(self) -> SqliteFile:
-        file = self._file = sqlite_file.acquire(self._path, shared=self._shared)
-        self._release = weakref.finalize(self, sqlite_file.let_go, file)
-        self._release.atexit = False
+        with self._acquiring:
+            file = self._file
+            if file is None:
+                file = sqlite_file.acquire(self._path, shared=self._shared)
+                self._release = weakref.finalize(self, sqlite_file.let_go, file)
+                self._release.atexit = False
+                self._file = file
         return file
 
     async def open(self) -> None:

@@ -22,7 +22,7 @@ from toolcrib.journal import faults
 #: Writes put into one transaction at most.
 BATCH = 256
 #: Seconds another process may hold the file before a write is given up.
-PATIENCE = 60.0
+PATIENCE = 30.0
 
 
 class Kind(Protocol):

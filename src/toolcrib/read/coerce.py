@@ -18,6 +18,12 @@ from toolcrib.read.text import read_value
 
 Path: TypeAlias = tuple[str | int, ...]
 _ABSENT: Any = object()
+#: Steps of one walk: beyond them a value is refused, as trying branches within branches may double at every level.
+MOST_STEPS = 100_000
+
+
+class TooMuch(Exception):
+    """A value too large, or too deep in alternatives, to be brought to its schema."""
 
 
 class Coercion:
@@ -27,7 +33,7 @@ class Coercion:
     exact: names at the root whose values are never touched. notes and refused fill up on the way.
     """
 
-    __slots__ = ("exact", "hidden", "notes", "preview", "refused", "rounded", "tree")
+    __slots__ = ("exact", "hidden", "notes", "preview", "refused", "rounded", "steps", "tree")
 
     def __init__(
         self,
@@ -36,17 +42,19 @@ class Coercion:
         rounded: set[float] | frozenset[float] = frozenset(),
         hidden: frozenset[str] = frozenset(),
         exact: frozenset[str] = frozenset(),
+        steps: list[int] | None = None,
     ) -> None:
         self.tree = tree
         self.preview = preview
         self.rounded = rounded
         self.hidden = hidden
         self.exact = exact
+        self.steps = [0] if steps is None else steps
         self.notes: list[str] = []
         self.refused: list[tuple[Path, str]] = []
 
     def arguments(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments as their schema wants them; `given` is not changed."""
+        """The arguments as their schema wants them; `given` is not changed. Raises TooMuch."""
         made: dict[str, Any] = self.site(given, self.tree.root, "", ())
         return made
 
@@ -63,8 +71,8 @@ class Coercion:
         self, value: dict[str, Any], schema: Any, pointer: Pointer, path: Path, required: frozenset[str]
     ) -> dict[str, Any]:
         known = self.tree.known(schema, pointer)
-        if not path:
-            known -= self.hidden
+        if not path and self.hidden:
+            known = {name: None for name in known if name not in self.hidden}
         unknown = [name for name in value if name not in known]
         if not unknown or not known:
             return value
@@ -83,6 +91,9 @@ class Coercion:
         """A value by one schema: what it refers to, what it is composed of, what it lists, its own words."""
         if not isinstance(schema, dict) or hops > MAX_HOPS:
             return value
+        self.steps[0] += 1
+        if self.steps[0] > MOST_STEPS:
+            raise TooMuch
         target = self.tree.resolve(schema["$ref"]) if "$ref" in schema else None
         if target is not None:
             value = self.part(value, *target, path, required, hops + 1)
@@ -105,7 +116,7 @@ class Coercion:
         exact = [index for index in range(len(branches)) if self.tree.takes(f"{pointer}/{index}", value)]
         found: list[tuple[Any, Coercion]] = []
         for index in exact or range(len(branches)):
-            trial = Coercion(self.tree, self.preview, self.rounded)
+            trial = Coercion(self.tree, self.preview, self.rounded, steps=self.steps)
             made = trial.part(value, branches[index], f"{pointer}/{index}", path, required, hops)
             if trial.refused or not self.tree.takes(f"{pointer}/{index}", made):
                 continue

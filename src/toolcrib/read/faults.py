@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.read.preview import Preview, cut, place, schema_text
+from toolcrib.read.preview import Preview, cut, place, printable, schema_text
 from toolcrib.read.schema import SchemaTree
 from toolcrib.read.text import kind_of
 
@@ -16,8 +16,10 @@ Path = tuple[str | int, ...]
 #: Faults told at once, and characters of the whole text.
 MOST = 8
 LONGEST = 4000
+#: What is said of a name the tool does not have.
+UNKNOWN = "unknown argument"
 _NOTHING: Any = object()
-_UNKNOWN = ("additionalProperties", "unevaluatedProperties", "falseSchema")
+_UNKNOWN_KINDS = ("additionalProperties", "unevaluatedProperties", "falseSchema")
 
 
 class Fault:
@@ -25,38 +27,40 @@ class Fault:
 
     __slots__ = ("path", "said", "value")
 
+    path: Path
+
     def __init__(self, path: Iterable[str | int], said: str, value: Any = _NOTHING) -> None:
-        self.path: Path = tuple(path)
+        self.path = tuple(path)
         self.said = said
         self.value = value
 
 
-def text(name: str, faults: list[Fault], tree: SchemaTree, preview: Preview, arguments: Any, shown: Any) -> str:
-    """The whole text for the model; `shown` is the schema it may see, `arguments` what must not leak out of it."""
+def text(
+    name: str, faults: list[Fault], tree: SchemaTree, preview: Preview, arguments: Any, hidden: frozenset[str]
+) -> str:
+    """The whole text for the model; the secrets of `arguments` do not leak, the `hidden` parameters are not named."""
     lines = [f"The arguments of {name} are not valid, so it did not run."]
     for fault in faults[:MOST]:
         line = f"- {place(fault.path)}: {fault.said}"
         if fault.value is not _NOTHING:
             line += f"; got {preview.value(fault.path, fault.value)}"
-        schema = tree.at(fault.path) if fault.path else None
-        if isinstance(schema, dict) and schema is not tree.root:
+        schema = tree.at(fault.path) if fault.said != UNKNOWN else None
+        if isinstance(schema, dict):
             line += f". Its schema: {schema_text(schema)}"
         lines.append(line)
     if len(faults) > MOST:
         lines.append(f"- and {len(faults) - MOST} more")
     if any(len(fault.path) <= 1 for fault in faults):
-        lines.append(f"Parameters: {parameters(shown)}.")
+        lines.append(f"Parameters: {parameters(tree, hidden)}.")
     lines.append("Mend the arguments and call again.")
     return cut(preview.scrubbed("\n".join(lines), arguments), LONGEST)
 
 
-def parameters(schema: Any) -> str:
-    """The names a model may give, the required ones marked; bounded."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    required = schema.get("required") if isinstance(schema, dict) else None
-    required = required if isinstance(required, list) else []
-    names = list(properties) if isinstance(properties, dict) else []
-    shown = [f"{name} (required)" if name in required else str(name) for name in names]
+def parameters(tree: SchemaTree, hidden: frozenset[str]) -> str:
+    """The names a model may give, in the order they are declared, the required ones marked; bounded."""
+    required = tree.required(tree.root, "")
+    names = [name for name in tree.known(tree.root, "") if name not in hidden]
+    shown = [f"{name} (required)" if name in required else name for name in names]
     return cut(", ".join(shown), 600) or "none"
 
 
@@ -72,7 +76,7 @@ def broken(name: str, position: int | None, reason: str, raw: str, preview: Prev
             start = max(0, at - 60) if position is not None else 0
             piece = raw[start : start + 80]
             piece = f"{'...' if start else ''}{piece}{'...' if start + 80 < len(raw) else ''}"
-            text += f" Given{' around there' if start else ''}: {_printable(piece)}"
+            text += f" Given{' around there' if start else ''}: {printable(piece)}"
     return f"{text}\nGive one whole JSON object that fits this schema: {schema_text(shown, 1200)}"
 
 
@@ -91,8 +95,8 @@ def _of_error(error: Any, found: list[Fault], depth: int) -> None:
     kind, details = error.kind.name, error.kind
     if kind == "required":
         found.append(Fault((*path, details.property), "is required and missing"))
-    elif kind in _UNKNOWN and getattr(details, "unexpected", None):
-        found += [Fault((*path, name), "unknown argument") for name in details.unexpected]
+    elif kind in _UNKNOWN_KINDS and getattr(details, "unexpected", None):
+        found += [Fault((*path, name), UNKNOWN) for name in details.unexpected]
     elif kind == "type":
         wanted = " or ".join(map(str, details.types))
         found.append(Fault(path, f"expected {wanted}, not {kind_of(error.instance)}", error.instance))
@@ -122,7 +126,7 @@ def of_pydantic(error: ValidationError) -> list[Fault]:
         if each["type"] == "missing":
             found.append(Fault(each["loc"], "is required and missing"))
         elif each["type"] == "extra_forbidden":
-            found.append(Fault(each["loc"], "unknown argument"))
+            found.append(Fault(each["loc"], UNKNOWN))
         else:
             found.append(Fault(each["loc"], cut(each["msg"], 300), each["input"]))
     return found
@@ -135,7 +139,3 @@ def of_exception(problem: Exception) -> Fault:
     except Exception:
         said = ""
     return Fault((), cut(f"a check of this tool failed: {type(problem).__name__}: {said}", 300))
-
-
-def _printable(piece: str) -> str:
-    return "".join(letter if letter.isprintable() or letter == " " else repr(letter)[1:-1] for letter in piece)

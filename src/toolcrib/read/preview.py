@@ -61,7 +61,12 @@ def place(path: Iterable[str | int]) -> str:
     shown = ""
     for step in path:
         shown += f"[{step}]" if isinstance(step, int) else f".{step}" if shown else str(step)
-    return cut(shown, 120) or "the arguments"
+    return printable(cut(shown, 120)) or "the arguments"
+
+
+def printable(text: str) -> str:
+    """A text in one line: what cannot be printed is escaped."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def cut(text: str, most: int) -> str:
@@ -128,6 +133,12 @@ class Preview:
         """Whether a text that could not be read may hold a secret: the tool takes one, or a word names one."""
         return bool(self.marked) or any(map(secret_name, re.findall(r"[\w-]+", text)))
 
+    def _holds(self, text: str) -> bool:
+        """Whether a text names a secret and seems to assign it."""
+        if ":" not in text and "=" not in text:
+            return False
+        return any(name in text for name in self.marked) or any(map(secret_name, re.findall(r"[\w-]+", text)))
+
     def _redacted(self, value: Any, depth: int = 0) -> Any:
         if depth > 6:
             return "..."
@@ -139,7 +150,7 @@ class Preview:
         if isinstance(value, list):
             return [self._redacted(item, depth + 1) for item in value[:8]]
         if isinstance(value, str):
-            return cut(value, 80)
+            return SECRET if self._holds(value) else cut(value, 80)
         if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
             return "a very long integer"
         return value

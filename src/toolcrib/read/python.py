@@ -31,11 +31,12 @@ _NUMERIC = ("int", "float", "decimal", "complex", "finite")
 
 
 class Refused(Exception):
-    """Arguments that this tool does not take."""
+    """Arguments that this tool does not take. arguments: as far as they had been read."""
 
     def __init__(self, faults: list[Fault]) -> None:
         super().__init__(len(faults))
         self.faults = faults
+        self.arguments: Any = None
 
 
 class PythonRoad:
@@ -98,6 +99,7 @@ class PythonRoad:
         try:
             return made, self.values(made), coercion.notes
         except Refused as refused:
+            refused.arguments = made
             if self._listed or same(made, as_given):
                 raise
             try:  # a validator of the user's own may want the value as it was written
@@ -119,7 +121,7 @@ class PythonRoad:
         try:
             made = self._validator.validate_json(text)
         except ValidationError as problem:
-            raise Refused(of_pydantic(problem)) from None
+            raise Refused(_told(strict, problem)) from None
         except Exception as problem:
             raise Refused([of_exception(problem)]) from None
         if strict is None:
@@ -175,6 +177,13 @@ class PythonRoad:
             whole = core.get("config", {}).get("strict") is True
             self._exact = frozenset(n for n, field in fields.items() if whole or _mentions(field, "strict", defined))
         return self._exact
+
+
+def _told(strict: ValidationError | None, lax: ValidationError) -> list[Fault]:
+    """What is wrong by the lax rules, in the strict ones' plainer words where they name the same places."""
+    found = of_pydantic(lax)
+    plainer = {fault.path: fault for fault in of_pydantic(strict)} if strict is not None else {}
+    return [plainer.get(fault.path, fault) for fault in found]
 
 
 def _mentions(core: Any, word: str, defined: dict[Any, Any]) -> bool:

@@ -14,8 +14,8 @@ from pydantic_core import from_json
 from toolcrib.errors import DefinitionError
 from toolcrib.frozen import NotJson, snapshot, thaw
 from toolcrib.read import faults
-from toolcrib.read.coerce import Coercion
-from toolcrib.read.faults import Fault
+from toolcrib.read.coerce import Coercion, TooMuch
+from toolcrib.read.faults import UNKNOWN, Fault
 from toolcrib.read.preview import Preview, cut, secret_names
 from toolcrib.read.schema import SchemaTree
 from toolcrib.read.strict import SHORT, BadJson, Parsed, repeats_none, survey
@@ -76,6 +76,8 @@ class Reader:
         if raw is None:
             return self._from_object(given, restore)
         try:
+            if type(raw) is bytes:
+                raw = raw.decode("utf-8")
             tree = from_json(raw, allow_inf_nan=False)
             if type(tree) is dict and type(raw) is str:
                 keys, whole_floats, deep = len(tree), False, len(raw) >= SHORT
@@ -185,13 +187,13 @@ class Reader:
                 return self._broken(None, f"the names could not be mapped back ({type(problem).__name__})", "")
         taken = [name for name in tree if name in self._hidden]
         if taken:
-            return self._refused([Fault((name,), "unknown argument") for name in taken], tree)
+            return self._refused([Fault((name,), UNKNOWN) for name in taken], tree)
         assert self._tree is not None
         walk = Coercion(self._tree, self._preview, parsed.rounded, self._hidden)
         try:
             return self._fitted(tree, walk, notes)
-        except RecursionError:
-            return self._broken(None, "nested too deep for this schema", "")
+        except (RecursionError, TooMuch):
+            return self._broken(None, "they are too large, or nested too deep, for this schema", "")
 
     def _fitted(self, tree: dict[str, Any], walk: Coercion, notes: list[str]) -> Reading:
         pinned = thaw(self.pinned)
@@ -201,19 +203,18 @@ class Reader:
             try:
                 arguments, values, more = self._python.read(tree, pinned, walk)
             except Refused as refused:
-                return self._refused(refused.faults, tree)
+                return self._refused(refused.faults, [tree, refused.arguments])
             return Reading(arguments, values, tuple(notes + more))
         assert self._schema is not None
         made = {**walk.arguments(tree), **pinned}
         wrong = [Fault(path, said) for path, said in walk.refused] or self._schema.faults(made)
         if wrong:
-            return self._refused(wrong, made)
+            return self._refused(wrong, [tree, made])
         return Reading(self._schema.with_defaults(made), None, tuple(notes + walk.notes))
 
     def _refusal(self, wrong: list[Fault], arguments: Any) -> str:
         assert self._tree is not None
-        shown = self.tool.model_parameters
-        return faults.text(self.tool.name, wrong, self._tree, self._preview, arguments, shown)
+        return faults.text(self.tool.name, wrong, self._tree, self._preview, arguments, self._hidden)
 
     def _refused(self, wrong: list[Fault], arguments: Any) -> Reading:
         return Reading(problem=self._refusal(wrong, arguments))

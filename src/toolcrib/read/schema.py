@@ -38,7 +38,7 @@ class SchemaTree:
         self._validator: Any = None
         self._registry: Any = None
         self._admits: dict[Pointer, Any] = {}
-        self._known: dict[Pointer, frozenset[str]] = {}
+        self._known: dict[Pointer, dict[str, None]] = {}
 
     @property
     def validator(self) -> jsonschema_rs.Validator:
@@ -60,13 +60,17 @@ class SchemaTree:
         return not self.takes(pointer, value) and self._admits[pointer] is not False
 
     def at(self, path: tuple[str | int, ...]) -> Any:
-        """The schema of one place of the arguments, references followed; what the path names beyond it is skipped."""
+        """The schema of one place of the arguments, references followed; steps it does not know are skipped.
+
+        None where it knows none of them.
+        """
         schema: Any = self.root
+        found = False
         for name in path:
             for part, _, _ in self.parts(schema, ""):
                 inner = _inner(part, name)
                 if inner is not None:
-                    schema = inner
+                    schema, found = inner, True
                     break
         hops = 0
         while isinstance(schema, dict) and "$ref" in schema and hops < MAX_HOPS:
@@ -74,7 +78,7 @@ class SchemaTree:
             if target is None:
                 break
             schema, hops = target[0], hops + 1
-        return schema
+        return schema if found else None
 
     def resolve(self, reference: Any) -> tuple[Any, Pointer] | None:
         """The schema and pointer a local reference leads to; None for any other."""
@@ -108,14 +112,12 @@ class SchemaTree:
             for part, where, _ in self.parts(schema.get(word), f"{pointer}/{word}", hops + 1):
                 yield part, where, False
 
-    def known(self, schema: Any, pointer: Pointer) -> frozenset[str]:
-        """The property names declared for an object there, over all it is composed of."""
+    def known(self, schema: Any, pointer: Pointer) -> dict[str, None]:
+        """The property names declared for an object there, over all it is composed of, in order."""
         found = self._known.get(pointer)
         if found is None:
-            names: set[str] = set()
-            for part, _, _ in self.parts(schema, pointer):
-                names.update(_mapping(part, "properties"))
-            found = self._known[pointer] = frozenset(names)
+            names = (name for part, _, _ in self.parts(schema, pointer) for name in _mapping(part, "properties"))
+            found = self._known[pointer] = dict.fromkeys(names)
         return found
 
     def matches_pattern(self, name: str, schema: Any, pointer: Pointer) -> bool:
@@ -160,7 +162,7 @@ class SchemaTree:
             elif not self.legacy:
                 closed["unevaluatedProperties"] = False
             elif not any(word in part for part, _, _ in self.parts(self.root, "") for word in _OPEN):
-                self.closed_names = self.known(self.root, "")
+                self.closed_names = frozenset(self.known(self.root, ""))
         try:
             return self._build(closed)
         except Exception as problem:
@@ -178,7 +180,7 @@ class SchemaTree:
                 self.legacy = True
                 self.root = dict(self.root, **{"$schema": older["$schema"]})
                 if "unevaluatedProperties" in closed and "unevaluatedProperties" not in self.root:
-                    self.closed_names = self.known(self.root, "")
+                    self.closed_names = frozenset(self.known(self.root, ""))
                 return validator
         raise DefinitionError(f"tool {self.name!r}: the parameter schema does not compile: {failure}")
 

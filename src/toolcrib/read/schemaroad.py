@@ -6,7 +6,7 @@ from typing import Any
 
 from toolcrib.errors import DefinitionError
 from toolcrib.frozen import thaw
-from toolcrib.read.faults import Fault, of_schema
+from toolcrib.read.faults import UNKNOWN, Fault, of_schema
 from toolcrib.read.schema import SchemaTree
 
 
@@ -50,7 +50,7 @@ class SchemaRoad:
     def faults(self, arguments: dict[str, Any]) -> list[Fault]:
         """What is wrong with the arguments; empty where they are valid."""
         unknown = () if self._closed is None else (name for name in arguments if name not in self._closed)
-        found = [Fault((name,), "unknown argument") for name in unknown]
+        found = [Fault((name,), UNKNOWN) for name in unknown]
         if not self._is_valid(arguments):
             found += of_schema(self._tree.validator.iter_errors(arguments))
         return found

@@ -5,14 +5,16 @@ from __future__ import annotations
 import builtins
 import importlib
 import itertools
+import marshal
 import os
 import re
+import struct
 import sys
 import time
 from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import spec_from_file_location
+from importlib.util import MAGIC_NUMBER, cache_from_source, spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -24,6 +26,10 @@ _PREFIX = "_toolcrib_"
 #: Cached code records its source's time in whole seconds: a file younger than this may change unseen within its second.
 _SETTLED = 2.0
 
+#: The head of a cached file that is checked by time stamp: magic number, flags, modification time, size.
+_PLAIN_HEADER = struct.Struct("<4sLLL")
+_BINARY = getattr(os, "O_BINARY", 0)
+
 _numbers = itertools.count(1)
 
 
@@ -32,21 +38,48 @@ def signature_of(stat: os.stat_result) -> Signature:
 
 
 class PyFile(SourceFileLoader):
-    """Loads one file whose state is known already. `fresh` compiles it anew, whatever is cached."""
+    """Loads one file whose state is known already. `fresh` compiles it anew, whatever is cached.
 
-    def __init__(self, name: str, path: str, stat: os.stat_result, *, fresh: bool = False) -> None:
-        super().__init__(name, path)
-        self.signature = signature_of(stat)
-        self._stats = {"mtime": stat.st_mtime, "size": stat.st_size}
+    cached: where its cached code would be, if the caller has worked that out.
+    """
+
+    def __init__(
+        self, name: str, path: str, stat: os.stat_result, *, fresh: bool = False, cached: str | None = None
+    ) -> None:
+        self.name = name
+        self.path = path
+        self.signature = stat.st_mtime_ns, stat.st_size, stat.st_ino
+        self._stats = {"mtime": int(stat.st_mtime) & 0xFFFFFFFF, "size": stat.st_size & 0xFFFFFFFF}
+        self._cached = cached
         self._fresh = fresh or time.time() - stat.st_mtime < _SETTLED
 
-    def path_stats(self, path: Any) -> dict[str, float]:
+    def path_stats(self, path: Any) -> dict[str, int]:
         return self._stats
 
     def get_code(self, fullname: str) -> CodeType | None:
         if self._fresh:
             return self.source_to_code(self.get_data(self.path), self.path)
-        return super().get_code(fullname)
+        return self._cached_code() or super().get_code(fullname)
+
+    def _cached_code(self) -> CodeType | None:
+        """The cached code if it is the plain case: by time stamp, of this source at this place. Else None."""
+        if self._cached is None:
+            return None
+        try:
+            file = os.open(self._cached, os.O_RDONLY | _BINARY)
+        except OSError:
+            return None
+        try:
+            data = os.read(file, os.fstat(file).st_size)
+        finally:
+            os.close(file)
+        if data[:16] != _PLAIN_HEADER.pack(MAGIC_NUMBER, 0, self._stats["mtime"], self._stats["size"]):
+            return None
+        try:
+            code = marshal.loads(memoryview(data)[16:])
+        except (EOFError, TypeError, ValueError):
+            return None
+        return code if isinstance(code, CodeType) and code.co_filename == self.path else None
 
     def exec_module(self, module: ModuleType) -> None:
         package = _packages.get(module.__name__.partition(".")[0])
@@ -68,6 +101,7 @@ class Package:
     def __init__(self, folder: Path) -> None:
         self.folder = os.path.abspath(folder)
         self.name = f"{_PREFIX}{next(_numbers)}_{_identifier(os.path.basename(self.folder))}"
+        self._cached = _cached_place(self.folder)
         #: The neighbours that files of the folder have imported by name.
         self.imported: set[str] = set()
         self.builtins = {**vars(builtins), "__import__": self._import}
@@ -105,7 +139,8 @@ class Package:
             else:
                 sys.modules[name] = before
 
-        loader = PyFile(name, path, stat, fresh=fresh)
+        cached = None if self._cached is None else f"{self._cached[0]}{stem}{self._cached[1]}"
+        loader = PyFile(name, path, stat, fresh=fresh, cached=cached)
         if before is not None and getattr(before.__loader__, "signature", None) == loader.signature:
             return before, undo
         module = ModuleType(name)
@@ -176,6 +211,15 @@ class _Neighbours(MetaPathFinder):
 
 _neighbours = _Neighbours()
 _packages: dict[str, Package] = {}
+
+
+def _cached_place(folder: str) -> tuple[str, str] | None:
+    """What stands before and after a stem in the path of its cached code; None where nothing is cached."""
+    try:
+        head, _, tail = cache_from_source(os.path.join(folder, "STEM.py")).rpartition("STEM")
+    except NotImplementedError:
+        return None
+    return head, tail
 
 
 def _modules() -> list[tuple[str, ModuleType]]:
