@@ -178,10 +178,7 @@ class Crib:
 
     async def usable(self, view: View) -> View:
         """The view without the tools whose own probe says that they cannot be used now."""
-        if not any(tool.availability is not None for tool in view.tools):
-            return view
-        found = await self._availability.available(view.tools)
-        return view.without(tool for tool in view.tools if tool not in found)
+        return await self._availability.usable(view)
 
     async def aclose(self) -> None:
         """Ends it in order: what is queued for the journal is written. A second call does nothing."""

@@ -57,7 +57,9 @@ class Turn:
         """What the model is shown in that dialect: the menu last asked for, or, if none was, today's."""
         known = self._menus.get(dialect)
         if known is None:
-            known = self._menus[dialect] = self._menu_of(self._crib.catalog.view(self.caller, self.view), dialect)
+            known = self._menus[dialect] = self._menu_of(
+                self._crib.catalog.view(self.caller, self.view, strict=False), dialect
+            )
         return known
 
     def _menu_of(self, view: View, dialect: str) -> Menu:

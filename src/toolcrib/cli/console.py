@@ -73,7 +73,8 @@ def command(function: Callable[P, Coroutine[Any, Any, int | None]]) -> Callable[
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(1) from None
-        raise typer.Exit(code or 0)
+        if code is not None:
+            raise typer.Exit(code)
 
     return run
 

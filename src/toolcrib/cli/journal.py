@@ -19,23 +19,9 @@ State = Annotated[str | None, typer.Option("--state", help="Only calls in this s
 Limit = Annotated[int, typer.Option("--limit", min=0, help="At most so many, the newest; 0 for all.")]
 
 
-@journal.callback()
-def _default(context: typer.Context) -> None:
-    """The book of calls. Without a command: list."""
-    if context.invoked_subcommand is None:
-        list_calls()
-
-
-@command
-async def list_calls(
-    db: options.Db = None,
-    user: options.User = None,
-    conversation: options.Conversation = None,
-    state: State = None,
-    limit: Limit = 0,
-    json: options.Json = False,
+async def _list(
+    db: str | None, user: str | None, conversation: str | None, state: str | None, limit: int, json: bool
 ) -> int:
-    """List calls, oldest first."""
     store = await _store(db)
     rows = await store.find(user=user, conversation=conversation, state=state, limit=limit or None, latest=bool(limit))
     await store.aclose()
@@ -48,6 +34,36 @@ async def list_calls(
     ]
     show_table(("id", "proposed", "tool", "state", "code", "user", "conversation"), lines, "no calls yet")
     return 0
+
+
+@journal.callback()
+@command
+async def _default(
+    context: typer.Context,
+    db: options.Db = None,
+    user: options.User = None,
+    conversation: options.Conversation = None,
+    state: State = None,
+    limit: Limit = 0,
+    json: options.Json = False,
+) -> int | None:
+    """The book of calls. Without a command: list."""
+    if context.invoked_subcommand is not None:
+        return None
+    return await _list(db, user, conversation, state, limit, json)
+
+
+@command
+async def list_calls(
+    db: options.Db = None,
+    user: options.User = None,
+    conversation: options.Conversation = None,
+    state: State = None,
+    limit: Limit = 0,
+    json: options.Json = False,
+) -> int:
+    """List calls, oldest first."""
+    return await _list(db, user, conversation, state, limit, json)
 
 
 @command

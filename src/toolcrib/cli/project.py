@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -71,7 +71,7 @@ async def doctor(tools: options.Tools = None, db: options.Db = None, json: optio
     return int(wrong)
 
 
-async def _findings(tools: list[str] | None, db: str | None):  # type: ignore[no-untyped-def]
+async def _findings(tools: list[str] | None, db: str | None) -> AsyncIterator[tuple[bool, str, str]]:
     yield True, "toolcrib", f"{__version__}, Python {platform.python_version()}, {sys.platform}"
     try:
         crib, settings = options.crib_of(tools, db)
@@ -104,9 +104,10 @@ async def _findings(tools: list[str] | None, db: str | None):  # type: ignore[no
 
 
 def _journal(db: str | None, configured: str | None) -> Iterator[tuple[bool, str, str]]:
-    from toolcrib.journal.location import default_url, examine
+    from toolcrib.journal.examine import examine
+    from toolcrib.journal.location import default_path, url_of
 
-    url = db or configured or default_url(Path.cwd())
+    url = db or configured or url_of(default_path(Path.cwd()))
     for fine, text in examine(url):
         yield fine, "journal", text
 

@@ -46,7 +46,7 @@ class AnthropicFormat:
     def view(self, name: str, tool: Tool) -> ToolView:
         from toolcrib.dialects.schemas import anthropic
 
-        shown = anthropic.view(tool.parameters, name=name)
+        shown = anthropic.view(tool.model_parameters, name=name)
         description = anthropic.cut_description(tool.description)
         spec = {"name": name, "description": description, "input_schema": shown.parameters}
         return ToolView(spec=spec, restore=shown.restore, warnings=tuple(shown.notes))

@@ -54,7 +54,7 @@ class GeminiFormat:
         """The declaration; `parameters` is there even where the tool takes none: current models accept it empty."""
         from toolcrib.dialects.schemas import gemini
 
-        shown = gemini.view(tool.parameters, name=name)
+        shown = gemini.view(tool.model_parameters, name=name)
         description = gemini.cut_description(tool.description)
         spec = {"name": name, "description": description, "parameters": shown.parameters}
         return ToolView(spec=spec, restore=shown.restore, warnings=tuple(shown.notes))

@@ -27,7 +27,7 @@ class OpenAIChatFormat:
         """The tool under that name; strict where its schema allows it."""
         from toolcrib.dialects.schemas import openai
 
-        bent = openai.view(tool.parameters, name=name)
+        bent = openai.view(tool.model_parameters, name=name)
         function: dict[str, Any] = {"name": name, "parameters": bent.parameters}
         if tool.description.strip():
             function["description"] = openai.cut_description(tool.description)

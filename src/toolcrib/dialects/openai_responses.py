@@ -39,7 +39,7 @@ class OpenAIResponsesFormat:
         """The tool under that name; `strict` is always said, since the API's own default differs."""
         from toolcrib.dialects.schemas import openai
 
-        bent = openai.view(tool.parameters, name=name)
+        bent = openai.view(tool.model_parameters, name=name)
         spec: dict[str, Any] = {"type": "function", "name": name, "parameters": bent.parameters}
         if tool.description.strip():
             spec["description"] = openai.cut_description(tool.description)

@@ -50,20 +50,30 @@ def default_url(start: Path) -> str:
 
     Raises SettingsError where that folder cannot be made.
     """
-    import platformdirs
-
-    project = _project(start)
-    name = re.sub(r"[^\w.-]+", "-", project.name).strip("-.") or "root"
-    short = hashlib.sha256(os.fsencode(project)).hexdigest()[:8]
-    folder = Path(platformdirs.user_data_path("toolcrib", appauthor=False)) / f"{name[:60]}-{short}"
+    path = default_path(start)
+    folder = path.parent
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as problem:
         raise SettingsError(
             f"the journal's folder {folder} cannot be made ({problem.strerror}); name a file: db='sqlite:///crib.db'"
         ) from problem
-    path = folder / "crib.db"
     log.info("the journal is %s", path)
+    return url_of(path)
+
+
+def default_path(start: Path) -> Path:
+    """The file of `default_url`; makes nothing."""
+    import platformdirs
+
+    project = _project(start)
+    name = re.sub(r"[^\w.-]+", "-", project.name).strip("-.") or "root"
+    short = hashlib.sha256(os.fsencode(project)).hexdigest()[:8]
+    return Path(platformdirs.user_data_path("toolcrib", appauthor=False)) / f"{name[:60]}-{short}" / "crib.db"
+
+
+def url_of(path: Path) -> str:
+    """The URL of a database file."""
     return f"sqlite:///{_quoted(path)}"
 
 

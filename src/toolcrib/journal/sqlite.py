@@ -182,7 +182,8 @@ class SqliteStore:
         if limit is not None:
             tail += f" LIMIT {int(limit)}"
         found = await self._read(lambda connection: reads.calls(connection, tail, values))
-        return found[::-1] if latest else found
+        # A step's calls are inserted together, but not in their order.
+        return sorted(found, key=attrgetter("proposed_at", "ordinal"))
 
     async def step_by_response(self, turn: str, response_id: str) -> StepRow | None:
         tail, values = "WHERE turn = ? AND response_id = ? ORDER BY step", (turn, response_id)
