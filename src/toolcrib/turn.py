@@ -9,10 +9,10 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 from toolcrib import ids, words
-from toolcrib.bridge import Faced, blocking, faced
+from toolcrib.bridge import Faced, blocking, bridge, faced
 from toolcrib.call import Caller, Dialect, Result
 from toolcrib.catalog.menu import Menu
 from toolcrib.catalog.view import View
@@ -26,6 +26,18 @@ from toolcrib.wire import Asked, Reply
 
 if TYPE_CHECKING:
     from toolcrib.runtime import Crib
+
+
+class ToolsRequest(TypedDict, total=False):
+    """What a request of OpenAI or Anthropic takes: `tools`, absent when there are none."""
+
+    tools: list[Any]
+
+
+class ConfigRequest(TypedDict, total=False):
+    """What a request of Gemini takes: `config`, absent when there are no tools."""
+
+    config: Any
 
 
 class Turn:
@@ -87,7 +99,11 @@ class Turn:
         """The schemas of the tools this turn sees, as that provider wants them; [] when it sees none."""
         return (await self._shown(dialect)).specs()
 
-    async def request(self, dialect: Dialect) -> dict[str, Any]:
+    @overload
+    async def request(self, dialect: Literal["openai", "openai-responses", "anthropic"]) -> ToolsRequest: ...
+    @overload
+    async def request(self, dialect: Literal["gemini"]) -> ConfigRequest: ...
+    async def request(self, dialect: Dialect) -> Any:
         """Keyword arguments to splat into the provider's call; {} when the turn sees no tool."""
         return (await self._shown(dialect)).request()
 
@@ -239,10 +255,17 @@ class SyncTurn(Faced):
     """A Turn without `await`: see `Turn`, whose methods these are."""
 
     tools = blocking(Turn.tools)
-    request = blocking(Turn.request)
     run = blocking(Turn.run)
     confirm = blocking(Turn.confirm)
     stream = faced(Turn.stream, SyncTurnStream)
+
+    @overload
+    def request(self, dialect: Literal["openai", "openai-responses", "anthropic"]) -> ToolsRequest: ...
+    @overload
+    def request(self, dialect: Literal["gemini"]) -> ConfigRequest: ...
+    def request(self, dialect: Dialect) -> Any:
+        """See `Turn.request`."""
+        return bridge.run(self._original.request(dialect))
 
     @property
     def caller(self) -> Caller:

@@ -1,1 +1,1 @@
-"""What `toolcrib demo` shows: a folder of tools, recorded replies of four providers, and what becomes of their calls."""
+"""What `toolcrib demo` shows: a folder of tools, recorded replies, and what becomes of their calls."""

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from rich.console import Console
@@ -43,7 +44,7 @@ RECORDED = (
     Recorded(
         file="2-openai-responses.json",
         origin="OpenAI Responses, recorded at OpenAI",
-        look="There is no get_weather here. The model gets the closest names.",
+        look="There is no get_weather here. The model is told which tools there are.",
     ),
     Recorded(
         file="3-anthropic.json",
@@ -72,7 +73,7 @@ async def show() -> int:
         await _replies(console, db)
         await _journal(console, db)
     console.print()
-    console.print("Go on: ", Text("toolcrib new greet", style="bold"), " writes a tool of your own.", sep="")
+    console.print("Go on:", Text("toolcrib new greet", style="bold"), "writes a tool of your own to start from.")
     return 0
 
 
@@ -90,9 +91,13 @@ async def _replies(console: Console, db: str) -> None:
             await turn.confirm()
             _reply(console, number, recorded, asked, messages)
             asked.clear()
-        written = Path("issues.md").read_text(encoding="utf-8").splitlines()
     console.print()
-    console.print(_row("on disk", f"issues.md, {written[-1]}"))
+    _row(console, "on disk", _written())
+
+
+def _written() -> str:
+    """What the tool with an effect left in the working folder."""
+    return f"issues.md, {Path('issues.md').read_text(encoding='utf-8').splitlines()[-1]}"
 
 
 def _reply(console: Console, number: int, recorded: Recorded, asked: Sequence[Call], messages: Messages) -> None:
@@ -100,14 +105,14 @@ def _reply(console: Console, number: int, recorded: Recorded, asked: Sequence[Ca
     console.print(Text(f"{number}  {recorded.origin}", style="bold"), Text(f"  {recorded.file}", style="dim"), sep="")
     console.print(Text(f"   {recorded.look}", style="italic"))
     for call in asked:
-        console.print(_row("wrote", f"{call.tool}  {call.raw or _json(call.arguments)}"))
+        _row(console, "wrote", f"{call.tool}  {call.raw or _json(call.arguments)}")
     for message in messages:
-        console.print(_row("goes back", _json(_short(message, _room(message)))))
+        _row(console, "goes back", _json(_short(message, _room(message))))
 
 
 def _room(message: dict[str, Any]) -> int:
     """How much of each text is shown: little of the model's own words, most of an answer."""
-    return 28 if message.get("role") in ("assistant", "model") or message.get("type") == "function_call" else 200
+    return 28 if message.get("role") in ("assistant", "model") or message.get("type") == "function_call" else 400
 
 
 async def _journal(console: Console, db: str) -> None:
@@ -133,12 +138,12 @@ def _cells(row: CallRow, first: int) -> Iterator[str]:
         yield "" if at is None else f"{(at - first) / 1000:.0f}"
 
 
-def _row(name: str, text: str) -> Table:
-    row = Table.grid(padding=(0, 2), pad_edge=False)
-    row.add_column(width=12, justify="right", style="cyan")
-    row.add_column(overflow="fold")
-    row.add_row(name, Text(text))
-    return row
+def _row(console: Console, name: str, text: str) -> None:
+    indent = " " * 14
+    wrapped = [line for part in text.splitlines() for line in wrap(part, console.width - len(indent))]
+    for number, line in enumerate(wrapped):
+        head = Text(f"{name:>12}  ", style="cyan") if number == 0 else indent
+        console.print(head, Text(line), sep="", soft_wrap=True)
 
 
 def _json(value: Any) -> str:

@@ -250,7 +250,9 @@ class Book:
             if steps:
                 return list(await store.calls(steps[-1].turn, steps[-1].step))
         candidates = await store.find(**whose)
-        by_id = {(row.provider_call_id, row.name): row for row in candidates if row.provider_call_id}
+        by_id: dict[tuple[str | None, str], CallRow] = {
+            (row.provider_call_id, row.name): row for row in candidates if row.provider_call_id
+        }
         return [by_id.get((asked.provider_call_id, asked.name)) for asked in read.calls]
 
 
