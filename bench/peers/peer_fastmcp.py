@@ -18,7 +18,7 @@ async def main() -> None:
             # A client takes an object: whoever has the model's text parses it.
             return (await client.call_tool("add", json.loads(ARGUMENTS))).data
 
-        await serve({"add": call}, lambda answer: answer == 3, version=version("fastmcp"))
+        await serve({"add": call}, lambda answer: answer == 3, version("fastmcp"))
 
 
 start(main)

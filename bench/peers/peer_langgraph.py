@@ -23,7 +23,7 @@ async def main() -> None:
     def fine(answer: dict) -> bool:
         return answer["messages"][0].content == "3"
 
-    await serve({"add": call}, fine, version=version("langgraph"))
+    await serve({"add": call}, fine, version("langgraph"))
 
 
 start(main)

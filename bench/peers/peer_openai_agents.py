@@ -19,7 +19,7 @@ async def main() -> None:
         context = ToolContext(context=None, tool_name="add", tool_call_id="call_1", tool_arguments=ARGUMENTS)
         return await invoke_function_tool(function_tool=tool, context=context, arguments=ARGUMENTS)
 
-    await serve({"add": call}, lambda answer: answer == 3, version=version("openai-agents"))
+    await serve({"add": call}, lambda answer: answer == 3, version("openai-agents"))
 
 
 start(main)

@@ -21,7 +21,7 @@ async def main() -> None:
     async def call() -> int:
         return await manager.handle_call(part)
 
-    await serve({"add": call}, lambda answer: answer == 3, version=version("pydantic-ai-slim"))
+    await serve({"add": call}, lambda answer: answer == 3, version("pydantic-ai-slim"))
 
 
 start(main)

@@ -7,12 +7,12 @@ import gc
 import json
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 #: The text a model wrote.
 ARGUMENTS = '{"a": 1, "b": 2}'
-#: Awaited N times in a row; answers what the tool answered, in whatever shape this contestant gives it.
+#: One call; answers what the contestant answers, in its own shape.
 Call = Callable[[], Awaitable[Any]]
 
 
@@ -34,33 +34,27 @@ async def seconds(call: Call, n: int) -> float:
         gc.enable()
 
 
-async def serve(cases: dict[str, Call], check: Callable[[Any], bool], **about: str) -> None:
+async def serve(cases: dict[str, Call], right: Callable[[Any], bool], version: str) -> None:
     """Answers {"run": case, "n": N} with {"seconds": S}, line by line, until its input ends.
 
-    The first line says what is ready, and only after each case has given the right answer once. Reading blocks the
-    loop: nothing else is to run in it.
+    The first line says what there is to run, and comes only after each case has given the right answer once. Waiting
+    for a line blocks the loop: nothing is to run in it meanwhile.
     """
     for name, call in cases.items():
         answer = await call()
-        assert check(answer), f"{name} gave {answer!r}"
-    _say({"ready": sorted(cases), "python": sys.version.split()[0], **about})
+        if not right(answer):
+            raise SystemExit(f"{name} gave {answer!r}")
+    _say({"ready": sorted(cases), "version": version, "python": sys.version.split()[0]})
     for line in sys.stdin:
         asked = json.loads(line)
         _say({"seconds": await seconds(cases[asked["run"]], asked["n"])})
 
 
-def start(main: Callable[[], Awaitable[None]]) -> None:
-    """Runs a contestant; what it prints goes to stderr, since stdout carries the answers."""
-    global _say
-    answers, sys.stdout = sys.stdout, sys.stderr
-
-    def say(line: dict[str, Any]) -> None:
-        answers.write(json.dumps(line) + "\n")
-        answers.flush()
-
-    _say = say
-    asyncio.run(main())  # type: ignore[arg-type]
-
-
 def _say(line: dict[str, Any]) -> None:
-    raise RuntimeError("serve() runs inside start()")
+    print(json.dumps(line), file=sys.__stdout__, flush=True)
+
+
+def start(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Runs a contestant. Whatever else it prints goes to stderr: stdout carries the answers."""
+    sys.stdout = sys.stderr
+    asyncio.run(main())

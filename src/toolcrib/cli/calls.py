@@ -8,7 +8,7 @@ import typer
 
 from toolcrib.call import DIALECTS, Result
 from toolcrib.cli import options
-from toolcrib.cli.console import command, notice, read_input, show_json, show_table
+from toolcrib.cli.console import command, notice, read_input, show_json, show_table, stdout_kept
 from toolcrib.errors import ReplyError, SettingsError
 
 
@@ -38,7 +38,8 @@ async def run(
         _warn_of_sources(crib)
         turn = crib.turn(**who)
         try:
-            messages = await turn.run(data, _dialect(dialect))
+            with stdout_kept():
+                messages = await turn.run(data, _dialect(dialect))
         except ReplyError as problem:
             raise type(problem)(f"{'standard input' if file == '-' else file}: {problem}") from problem
         notice(f"conversation {turn.caller.conversation}")
@@ -72,7 +73,8 @@ async def call(
     )
     async with crib:
         _warn_of_sources(crib)
-        result = await crib.call(name, text, **who)
+        with stdout_kept():
+            result = await crib.call(name, text, **who)
         if json:
             show_json(shown(result))
         else:

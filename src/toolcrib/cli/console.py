@@ -7,7 +7,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -32,6 +33,26 @@ def show_json(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None) + "\n"
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     sys.stdout.buffer.flush()
+
+
+@contextmanager
+def stdout_kept() -> Iterator[None]:
+    """While tools run: what they, or programs they start, print goes to stderr. Our stdout is the result's alone."""
+    real, saved = sys.stdout, None
+    try:
+        saved = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # one of them is closed
+        saved = None
+    sys.stdout = sys.stderr
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stdout = real
+        if saved is not None:
+            os.dup2(saved, 1)
+            os.close(saved)
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], empty: str) -> None:

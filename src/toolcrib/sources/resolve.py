@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import SettingsError, SourceError
-from toolcrib.sources.faults import reason_of
 from toolcrib.sources.folder import Folder
 from toolcrib.sources.functions import Functions
 from toolcrib.sources.offered import ACCEPTED, described, offers

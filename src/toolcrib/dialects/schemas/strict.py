@@ -86,7 +86,7 @@ class _Strict:
 
     def typed(self, said: Schema, node: Schema, path: frozenset[str], level: int, null: bool) -> Schema:
         kinds = types(node)
-        if not kinds or "not" in node and node["not"] == {}:
+        if not kinds or ("not" in node and node["not"] == {}):
             raise NotStrict
         if "enum" in node:
             return self.listed(said, node, null)
