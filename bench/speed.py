@@ -161,7 +161,7 @@ def journal(rounds: int, quick: bool, folder: Path | None, verdicts: Verdicts) -
     """64 callers at once with the journal on, and one alone."""
     from peers.bare_writer import CALLERS, measure
 
-    speeds = measure(rounds, CALLERS * (20 if quick else 100), CALLERS, folder)
+    speeds = measure(rounds, CALLERS * (40 if quick else 100), CALLERS, folder)
     bare, checked, ours = speeds.values()
     print(f"\n{CALLERS} callers of `add`, SQLite journal (medians of {rounds} paired rounds; share of the bare writer)")
     for name, values in speeds.items():

@@ -34,10 +34,8 @@ def doze(place: int) -> int:
 
 def reply(name: str) -> dict[str, Any]:
     """A recorded completion that asks for all eight."""
-    calls = [
-        {"id": f"call_{place}", "type": "function", "function": {"name": name, "arguments": json.dumps({"place": place})}}
-        for place in range(CALLS)
-    ]
+    functions = [{"name": name, "arguments": json.dumps({"place": place})} for place in range(CALLS)]
+    calls = [{"id": f"call_{n}", "type": "function", "function": function} for n, function in enumerate(functions)]
     message = {"role": "assistant", "content": None, "tool_calls": calls}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
     return {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}

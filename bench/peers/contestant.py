@@ -50,7 +50,7 @@ class Contestant:
 
     def __init__(self, name: str, python: Path) -> None:
         self.name = name
-        self._said = tempfile.TemporaryFile()
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
         self._process = subprocess.Popen(
             [str(python), str(HERE / f"peer_{name.replace('-', '_')}.py")],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True, cwd=HERE,

@@ -35,8 +35,8 @@ async def observer_two(event: Any) -> None:
     assert event.call
 
 
-async def case(timeout: float | None = None, **options: Any) -> Call:
-    crib = Crib([Tool.of(add).replace(timeout=timeout)], db="off", **options)
+async def case(tool: Tool, **options: Any) -> Call:
+    crib = Crib([tool], db="off", **options)
     await crib.open()
 
     async def call() -> Any:
@@ -51,18 +51,20 @@ async def main() -> None:
         installed = version("toolcrib")
     except PackageNotFoundError:
         installed = "(source)"
+    plain = Tool.of(add)
+    hurried = plain.replace(timeout=30)
     cases = {
-        "add": await case(),
+        "add": await case(plain),
         "all": await case(
-            timeout=30,
+            hurried,
             policies=[looks_at_digest, looks_at_caller],
             guards=[guard_one, guard_two],
             on=[observer_one, observer_two],
         ),
-        "one policy": await case(policies=[lambda call: None]),
-        "one guard": await case(guards=[guard_one]),
-        "one observer": await case(on=[observer_one]),
-        "a deadline": await case(timeout=30),
+        "one policy": await case(plain, policies=[lambda call: None]),
+        "one guard": await case(plain, guards=[guard_one]),
+        "one observer": await case(plain, on=[observer_one]),
+        "a deadline": await case(hurried),
     }
     await serve(cases, lambda answer: answer.unwrap() == 3, installed)
 

@@ -93,7 +93,7 @@ Decision: TypeAlias = Deny | Ask | Cancel | None
 
 _TOOL_SLOTS = (
     "name", "body", "read_only", "idempotent", "destructive", "open_world", "parallel", "claims", "approval", "timeout",
-    "retry", "breaker", "trust", "runs", "reconcile", "output", "availability", "source", "pinned", "adapter",
+    "retry", "breaker", "trust", "runs", "reconcile", "output", "availability", "source", "pinned", "adapter", "toolkit",
     "_injected", "_description", "_parameters", "_digest", "_async", "reader", "__weakref__",
 )  # fmt: skip
 
@@ -115,6 +115,7 @@ class Tool:
     source: where it comes from, for example "functions" or "toolbox/". With the name it is the tool's origin.
     pinned: arguments fixed by whoever configured the tool; absent from `parameters` as shown to a model; they win.
     injected: keyword of the body -> type the runtime fills in; a mapping, or a function that gives it at the first use.
+    toolkit: the toolkit it is an action of, opened before the first one is entered.
     adapter: for Python tools, a function that gives the pydantic TypeAdapter of the arguments (called once).
 
     Raises DefinitionError for what contradicts itself.
@@ -142,6 +143,7 @@ class Tool:
     source: str
     pinned: Mapping[str, Any]
     adapter: Callable[[], TypeAdapter[Any]] | None
+    toolkit: Any
     #: The compiled reader of its arguments, kept with the tool so that it dies with it. Not part of the definition.
     reader: Any
     _injected: Any
@@ -176,6 +178,7 @@ class Tool:
         pinned: Mapping[str, Any] | None = None,
         injected: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
         adapter: Callable[[], TypeAdapter[Any]] | None = None,
+        toolkit: Any = None,
     ) -> None:
         if not isinstance(name, str) or not name.strip():
             raise DefinitionError(f"a tool needs a name, a non-empty text; got {name!r}")
@@ -215,6 +218,7 @@ class Tool:
         put(self, "pinned", freeze(dict(pinned)) if pinned else {})
         put(self, "_injected", injected if injected is not None else {})
         put(self, "adapter", adapter)
+        put(self, "toolkit", toolkit)
         put(self, "_description", description)
         put(self, "_parameters", {"type": "object", "properties": {}} if parameters is None else parameters)
         put(self, "_digest", None)

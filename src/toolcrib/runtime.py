@@ -12,7 +12,7 @@ import copy
 import os
 import threading
 import weakref
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
@@ -32,6 +32,7 @@ from toolcrib.errors import DefinitionError, SettingsError
 from toolcrib.flight import Flight
 from toolcrib.journal.book import Book, Settle
 from toolcrib.read.stage import Read
+from toolcrib.run.kits import OpenKits
 from toolcrib.run.pool import Pool
 from toolcrib.run.run import Provider, Run
 from toolcrib.run.start import Start
@@ -69,6 +70,7 @@ class Crib:
         refuse, or None. on: observers of every `Event`, isolated.
     ask: what needs a person where neither tool nor policy says so: "destructive", "effectful" or "never".
     mask_errors: a model sees a fixed sentence and the call id for an unexpected exception.
+    watch: reload when files of the sources change; for development.
     max_parallel: how many calls of one step may overlap. threads: how many sync bodies may run at once, over all turns.
 
     One Crib serves any number of concurrent turns, threads and event loops. Nothing is read or opened before the first
@@ -87,11 +89,13 @@ class Crib:
         mask_errors: bool = False,
         max_parallel: int = 10,
         threads: int = 32,
+        watch: bool = False,
         base: str | os.PathLike[str] | None = None,
     ) -> None:
         if isinstance(max_parallel, bool) or not isinstance(max_parallel, int) or max_parallel < 1:
             raise SettingsError(f"max_parallel is a positive integer; got {max_parallel!r}")
         self._tools = tools
+        self._watch = watch
         self._db = db
         self._base = Path(base) if base is not None else None
         self.window = max_parallel
@@ -101,6 +105,7 @@ class Crib:
         self.book = Book()
         self._guards = Guards(guards)
         self._providers = providers(self)
+        self._kits = OpenKits()
         self._pool = Pool(threads)
         self._lock = threading.Lock()
         self._scanning = threading.Lock()
@@ -108,6 +113,7 @@ class Crib:
         self._closed = False
         self._opening: concurrent.futures.Future[None] | None = None
         self._availability = Availability()
+        self._stop_watching: Callable[[], None] = lambda: None
         start = Start(self._guards, self.book, self.observers)
         self.prepare = start.prepare
         made: dict[type, Stage] = {
@@ -116,7 +122,7 @@ class Crib:
             Admit: Admit(policies, self._guards, ask),
             Approve: Approve(),
             Start: start,
-            Run: Run(self._pool, self._providers, self._late),
+            Run: Run(self._pool, self._providers, self._late, self._kits),
             Answer: Answer(mask_errors=mask_errors),
             Settle: Settle(self.book),
             Publish: Publish(self.observers),
@@ -146,6 +152,8 @@ class Crib:
             await self.open_sources()
             await self.book.open(self._db)
             self._ready = True
+            if self._watch:
+                self._watcher = bridge.submit(self._reload_on_change())
         finally:
             self._opening = None
 
@@ -176,6 +184,17 @@ class Crib:
                     self.catalog.set_source(source.name, source.tools())
         return changed
 
+    async def _reload_on_change(self) -> None:
+        from toolcrib.sources.watch import watch
+
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
+
+        def end() -> None:
+            loop.call_soon_threadsafe(stop.set)
+
+        self._stop_watching = end
+        await watch(self.sources, self.reload, stop)
+
     async def usable(self, view: View) -> View:
         """The view without the tools whose own probe says that they cannot be used now."""
         return await self._availability.usable(view)
@@ -185,6 +204,8 @@ class Crib:
         if not self._closed:
             self._closed = True
             self._ready = False
+            self._stop_watching()
+            await self._kits.close()
             await self.book.aclose()
 
     async def __aenter__(self) -> Crib:

@@ -127,6 +127,8 @@ def _tools(toolkit: Toolkit | type[Toolkit], owner: type[Toolkit], refusal: str 
         if refusal is not None and is_unbound(method):
             method = MethodType(method, owner)
         fields: dict[str, Any] = {"source": f"toolkit:{toolkit.name}"}
+        if refusal is None:
+            fields["toolkit"] = toolkit
         if "trust" not in attached.options:
             fields["trust"] = owner.trust
         made = tool_around(method, attached, **fields)

@@ -16,6 +16,7 @@ from toolcrib import words
 from toolcrib.call import Tool
 from toolcrib.flight import Flight
 from toolcrib.frozen import thaw
+from toolcrib.run.kits import OpenKits
 from toolcrib.run.pool import Job, Pool, wake
 
 Provider = Callable[[Flight], Any]
@@ -31,10 +32,11 @@ class Run:
     name = "run"
     closing = False
 
-    def __init__(self, pool: Pool, providers: Mapping[Any, Provider], late: LateEnd) -> None:
+    def __init__(self, pool: Pool, providers: Mapping[Any, Provider], late: LateEnd, kits: OpenKits) -> None:
         self._pool = pool
         self._providers = providers
         self._late = late
+        self._kits = kits
 
     async def __call__(self, flight: Flight) -> None:
         tool = flight.tool
@@ -60,6 +62,8 @@ class Run:
             flight.failure = problem
 
     async def _enter(self, flight: Flight, tool: Tool) -> Any:
+        if tool.toolkit is not None:
+            await self._kits.opened(tool.toolkit)
         keywords = {name: self._providers[kind](flight) for name, kind in tool.injected.items()}
         if tool.adapter is None:
             function, arguments = tool.body, thaw(flight.arguments)
