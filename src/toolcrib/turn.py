@@ -167,38 +167,49 @@ class Turn:
     async def _once(self, read: Reply) -> list[Result]:
         key = read.response_id
         if key is None:
-            return await self._step(read)
-        known = self._by_response.get(key)
-        if known is not None:
-            return await asyncio.wrap_future(known)
-        future: concurrent.futures.Future[list[Result]] = concurrent.futures.Future()
-        self._by_response[key] = future
+            return await self._step(read, [])
+        while (known := self._by_response.get(key)) is not None:
+            await asyncio.wait((asyncio.wrap_future(known),))
+            if not known.cancelled():
+                return known.result()
+        ours: concurrent.futures.Future[list[Result]] = concurrent.futures.Future()
+        self._by_response[key] = ours
+        results: list[Result] = []
         try:
-            results = await self._step(read)
-        except BaseException:
-            # It may be recorded in part: whoever comes next is answered from the journal.
-            del self._by_response[key]
-            self._recorded = None if self._crib.book.kept else []
-            future.cancel()
-            raise
-        future.set_result(results)
+            await self._step(read, results)
+        finally:
+            if len(results) == len(read.calls):  # also where a cancellation is on its way: all calls have ended
+                ours.set_result(results)
+            else:  # recorded in part, if at all: whoever comes next asks the journal
+                del self._by_response[key]
+                self._recorded = None if self._crib.book.kept else []
+                ours.cancel()
+                ours.set_running_or_notify_cancel()
         return results
 
-    async def _step(self, read: Reply) -> list[Result]:
+    async def _step(self, read: Reply, results: list[Result]) -> list[Result]:
+        """Fills `results`, also on the way out of a cancellation, once every call has ended."""
         while True:
             recorded = await self._same_recorded(read)
             if recorded is not None:
                 self._unconfirmed = True
-                return await self._crib.book.continued(recorded)
+                results += await self._crib.book.continued(recorded)
+                return results
             self._steps += 1
-            flights = [self._flight(asked, place) for place, asked in enumerate(read.calls)]
-            if self._steps > self._max_steps:
+            number = self._steps
+            flights = [self._flight(asked, number, place) for place, asked in enumerate(read.calls)]
+            if number > self._max_steps:
                 for flight in flights:
                     flight.end("quota_exceeded", words.text("quota_exceeded"))
-            if await self._run_step(read, flights):
-                return [flight.told or flight.result for flight in flights if flight.result is not None]
-            # Another process took this step's number: it may be the same reply.
-            self._recorded = None
+            try:
+                await self._run_step(read, number, flights)
+            except StepTaken:  # by another process: it may be the same reply
+                self._recorded = None
+                continue
+            finally:
+                if all(flight.settled for flight in flights):
+                    results += [flight.told or flight.result for flight in flights if flight.result is not None]
+            return results
 
     async def _same_recorded(self, read: Reply) -> Any:
         """The recorded step that this reply is, if there is one."""
@@ -218,31 +229,28 @@ class Turn:
             self._recorded = []
         return None
 
-    def _flight(self, asked: Asked, place: int) -> Flight:
+    def _flight(self, asked: Asked, number: int, place: int) -> Flight:
         return Flight(
-            ids.fresh(), asked.name, asked.raw, asked.arguments, self.caller, self, self.id, self._steps, place, asked
+            ids.fresh(), asked.name, asked.raw, asked.arguments, self.caller, self, self.id, number, place, asked
         )
 
-    async def _run_step(self, read: Reply, flights: list[Flight]) -> bool:
-        """False when the step's number was taken by another process before anything began."""
+    async def _run_step(self, read: Reply, number: int, flights: list[Flight]) -> None:
+        """Raises StepTaken when the step's number was taken before anything began."""
         crib = self._crib
         menu = self.menu(read.dialect)
         for flight in flights:
             flight.menu = menu
 
         async def begin(all_flights: Sequence[Flight]) -> None:
-            await crib.book.begin(self.caller, self.id, self._steps, read, all_flights, confirm=self._unconfirmed)
+            await crib.book.begin(self.caller, self.id, number, read, all_flights, confirm=self._unconfirmed)
             if crib.observers:
                 for flight in all_flights:
                     await crib.observers.tell(flight, "proposed")
 
         try:
             await Step(crib, flights, begin).run()
-        except StepTaken:
-            return False
         finally:
             self._unconfirmed = True
-        return True
 
 
 def turn_key(caller: Caller) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import SettingsError, SourceError
+from toolcrib.sources.faults import reason_of
 from toolcrib.sources.folder import Folder
 from toolcrib.sources.functions import Functions
 from toolcrib.sources.offered import ACCEPTED, described, offers
@@ -103,9 +104,7 @@ def _is_module(name: str) -> bool:
     except ModuleNotFoundError:
         return False
     except Exception as problem:
-        raise SourceError(
-            f"{name}: a package above it does not import: {type(problem).__name__}: {problem}"
-        ) from problem
+        raise SourceError(f"{name}: the package above it fails: {reason_of(problem)}") from problem
 
 
 def _kits(name: str) -> list[Source]:
