@@ -22,7 +22,7 @@ from toolcrib.call import ENDED, Caller, Result
 from toolcrib.errors import JournalError
 from toolcrib.flight import Flight
 from toolcrib.journal.rows import CallRow, StepRow
-from toolcrib.journal.store import StepTaken, Store
+from toolcrib.journal.store import CallMissing, StepTaken, Store
 from toolcrib.wire import Answer, Reply
 
 log = logging.getLogger("toolcrib")
@@ -134,7 +134,7 @@ class Book:
             row.started_at = now
             row.attempts = 1
             flight.state = "started"
-            if not await store.start(row):
+            if not await _whole(store.start(row)):
                 flight.state = "proposed"
                 flight.end(
                     "not_started", words.text("not_started"), state="skipped", operator="no longer ours to start"
@@ -171,6 +171,9 @@ class Book:
         while True:
             try:
                 return await self._write_outcome(flight)
+            except CallMissing:
+                log.error("the journal has lost call %s; its outcome cannot be recorded", flight.id)
+                return
             except JournalError:
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, 2.0)
@@ -272,6 +275,20 @@ class Settle:
             flight.settled = True
             return None
         return self._book.settle(flight)
+
+
+async def _whole(work: Awaitable[bool]) -> bool:
+    """A claim's answer, which must be known: a cancellation meanwhile is raised after it."""
+    task = asyncio.ensure_future(work)
+    stop: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as cancelled:
+            stop = cancelled
+    if stop is not None:
+        raise stop
+    return task.result()
 
 
 def _now() -> int:
