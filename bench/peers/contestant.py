@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -51,9 +52,10 @@ class Contestant:
     def __init__(self, name: str, python: Path) -> None:
         self.name = name
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
+        own = {key: value for key, value in os.environ.items() if key != "PYTHONPATH" or name == "toolcrib"}
         self._process = subprocess.Popen(
             [str(python), str(HERE / f"peer_{name.replace('-', '_')}.py")],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True, cwd=HERE,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True, cwd=HERE, env=own,
         )  # fmt: skip
         ready = self._answer()
         self.cases: list[str] = ready["ready"]

@@ -36,6 +36,7 @@ from toolcrib.run.kits import OpenKits
 from toolcrib.run.pool import Pool
 from toolcrib.run.run import Provider, Run
 from toolcrib.run.start import Start
+from toolcrib.settings import load
 from toolcrib.step import Stage, walk
 from toolcrib.subcalls import providers
 from toolcrib.turn import SyncTurn, Turn
@@ -150,7 +151,7 @@ class Crib:
         """Once for all threads and loops that wait for it; a failure may be tried again."""
         try:
             await self.open_sources()
-            await self.book.open(self._db)
+            await self.book.open(self._db if self._db is not None else load(self._base).get("db"))
             self._ready = True
             if self._watch:
                 self._watcher = bridge.submit(self._reload_on_change())

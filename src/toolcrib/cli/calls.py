@@ -41,7 +41,8 @@ async def run(
             with stdout_kept():
                 messages = await turn.run(data, _dialect(dialect))
         except ReplyError as problem:
-            raise type(problem)(f"{'standard input' if file == '-' else file}: {problem}") from problem
+            said = str(problem).replace("pass dialect=", "name it with --dialect")
+            raise type(problem)(f"{'standard input' if file == '-' else file}: {said}") from problem
         notice(f"conversation {turn.caller.conversation}")
         for result in messages.results:
             notice(_line(result))
