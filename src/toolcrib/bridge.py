@@ -11,8 +11,8 @@ import concurrent.futures
 import contextvars
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterator
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from typing import Any, Concatenate, Generic, ParamSpec, TypeGuard, TypeVar, overload
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -66,6 +66,11 @@ class Bridge:
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         """Runs a coroutine in the background: for what several loops wait for, or nobody any more."""
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
+
+
+def awaitable(value: Any) -> TypeGuard[Awaitable[Any]]:
+    """Whether a value is to be awaited. A tenth of `inspect.isawaitable`, which also looks for old generators."""
+    return hasattr(type(value), "__await__")
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

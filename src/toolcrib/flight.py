@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.call import Call, Caller, Code, Result, State, Tool
+from toolcrib.call import Call, CallDraft, Caller, Code, Result, ResultDraft, State, Tool
 from toolcrib.frozen import freeze
 
 if TYPE_CHECKING:
@@ -94,21 +94,22 @@ class Flight:
         """The call as policies, guards, observers and bodies see it."""
         if self._call is None:
             tool = self.tool
-            self._call = Call(
-                id=self.id,
-                tool=self.name if tool is None else tool.name,
-                arguments=None if self.arguments is None else freeze(self.arguments),
-                caller=self.caller,
-                raw=self.raw or "",
-                turn=self.turn,
-                step=self.step or 0,
-                ordinal=self.ordinal,
-                parent=self.parent,
-                provider_call_id=self.provider_call_id,
-                source="" if tool is None else tool.source,
-                effects=() if tool is None else tool.effects,
-                notes=self.notes,
-            )
+            made: Any = CallDraft()
+            made.id = self.id
+            made.tool = self.name if tool is None else tool.name
+            made.arguments = None if self.arguments is None else freeze(self.arguments)
+            made.caller = self.caller
+            made.raw = self.raw or ""
+            made.turn = self.turn
+            made.step = self.step or 0
+            made.ordinal = self.ordinal
+            made.parent = self.parent
+            made.provider_call_id = self.provider_call_id
+            made.source = "" if tool is None else tool.source
+            made.effects = () if tool is None else tool.effects
+            made.notes = self.notes
+            made.__class__ = Call
+            self._call = made
         return self._call
 
     @property
@@ -126,13 +127,15 @@ class Flight:
         """Gives the call its result."""
         self.state = state
         self.code = code
-        self.result = Result(
-            code=code,
-            state=state,
-            call_id=self.id,
-            tool=self.name if self.tool is None else self.tool.name,
-            content=content,
-            value=value,
-            notes=self.notes,
-            provider_call_id=self.provider_call_id,
-        )
+        made: Any = ResultDraft()
+        made.code = code
+        made.state = state
+        made.call_id = self.id
+        made.tool = self.name if self.tool is None else self.tool.name
+        made.content = content
+        made.value = value
+        made.notes = self.notes
+        made.provider_call_id = self.provider_call_id
+        made.approval_id = None
+        made.__class__ = Result
+        self.result = made

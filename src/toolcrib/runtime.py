@@ -23,7 +23,7 @@ from toolcrib.answer.answer import Answer
 from toolcrib.answer.publish import Observer, Observers, Publish
 from toolcrib.approve.approve import Approve
 from toolcrib.bridge import Faced, blocking, bridge, faced
-from toolcrib.call import Caller, Dialect, Result, Tool
+from toolcrib.call import Caller, CallerDraft, Dialect, Result, Tool
 from toolcrib.catalog.availability import Availability
 from toolcrib.catalog.layers import Catalog
 from toolcrib.catalog.stage import Resolve
@@ -142,21 +142,18 @@ class Crib:
         with self._lock:
             if self._closed:
                 raise SettingsError("this Crib is closed; make a new one")
-            if self._opening is None:
+            if self._opening is None or self._opening.done():
                 self._opening = bridge.submit(self._open())
             opening = self._opening
         await asyncio.shield(asyncio.wrap_future(opening))
 
     async def _open(self) -> None:
         """Once for all threads and loops that wait for it; a failure may be tried again."""
-        try:
-            await self.open_sources()
-            await self.book.open(self._db if self._db is not None else load(self._base).get("db"))
-            self._ready = True
-            if self._watch:
-                self._watcher = bridge.submit(self._reload_on_change())
-        finally:
-            self._opening = None
+        await self.open_sources()
+        await self.book.open(self._db if self._db is not None else load(self._base).get("db"))
+        self._ready = True
+        if self._watch:
+            self._watcher = bridge.submit(self._reload_on_change())
 
     async def open_sources(self) -> None:
         """Reads the sources alone: enough to say what tools there are."""
@@ -342,9 +339,19 @@ class SyncCrib(Faced):
 _cribs: weakref.WeakSet[Crib] = weakref.WeakSet()
 
 
+_NOBODY: frozenset[str] = frozenset()
+
+
 def _caller(id: str, given: Who) -> Caller:
     if not given:
-        return Caller(conversation=id, message=id)
+        made: Any = CallerDraft()
+        made.user = made.tenant = made.agent = made.timezone = made.platform = None
+        made.conversation = made.message = id
+        made.headless = False
+        made.preapproved = _NOBODY
+        made.__class__ = Caller
+        anonymous: Caller = made
+        return anonymous
     known: dict[str, Any] = {"conversation": id, "message": id, **given}
     known["preapproved"] = frozenset(known.get("preapproved", ()))
     try:

@@ -32,17 +32,20 @@ class Stage(Protocol):
 
 async def walk(flight: Flight, stages: Sequence[Stage]) -> None:
     """Takes one call through stages. A cancellation on the way is kept on the flight; nothing else is raised."""
-    for stage in stages:
-        if flight.result is None or stage.closing:
-            try:
-                pending = stage(flight)
-                if pending is not None:
-                    await pending
-            except asyncio.CancelledError as stop:
-                flight.interrupted = stop
-                flight.end("aborted_before_start", words.text("aborted_before_start"), state="skipped")
-            except Exception as problem:
-                _broken(flight, stage, problem)
+    way = iter(stages)
+    while True:  # one `try` for all stages: after a fault the way goes on from where it was
+        try:
+            for stage in way:
+                if flight.result is None or stage.closing:
+                    pending = stage(flight)
+                    if pending is not None:
+                        await pending
+            return
+        except asyncio.CancelledError as stop:
+            flight.interrupted = stop
+            flight.end("aborted_before_start", words.text("aborted_before_start"), state="skipped")
+        except Exception as problem:
+            _broken(flight, stage, problem)
 
 
 def _broken(flight: Flight, stage: Stage, problem: Exception) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
 from toolcrib import words
+from toolcrib.bridge import awaitable
 from toolcrib.call import Ask, Call, Cancel, Decision, Deny, Tool
 from toolcrib.errors import SettingsError
 from toolcrib.flight import Flight
@@ -57,7 +58,7 @@ class Admit:
         for policy in self._policies:
             try:
                 decision = policy(flight.call)
-                if inspect.isawaitable(decision):
+                if awaitable(decision):
                     decision = await decision
             except Exception as problem:
                 log.exception("policy %s failed on call %s", _name(policy), flight.id)
@@ -94,7 +95,7 @@ class Admit:
         if callable(approval):
             try:
                 answer: Any = approval(flight.call)
-                if inspect.isawaitable(answer):
+                if awaitable(answer):
                     answer = await answer
             except Exception:
                 log.exception("the approval function of tool %r failed; a person must decide", tool.name)

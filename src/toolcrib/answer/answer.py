@@ -18,6 +18,8 @@ from toolcrib.flight import Flight
 log = logging.getLogger("toolcrib")
 
 Block = dict[str, Any]
+#: Integers below it are printed at once; larger ones may cost more than they should.
+_WORD = 1 << 64
 
 
 class Answer:
@@ -36,6 +38,8 @@ class Answer:
         if type(returned) is str and returned.isascii():
             value: Any = returned
             content: tuple[Block, ...] = ({"type": "text", "text": returned},)
+        elif type(returned) is int and -_WORD < returned < _WORD:
+            value, content = returned, ({"type": "text", "text": str(returned)},)
         else:
             try:
                 value, content = blocks(returned)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from toolcrib.call import Event
+from toolcrib.bridge import awaitable
+from toolcrib.call import Event, EventDraft
 from toolcrib.flight import Flight
 
 log = logging.getLogger("toolcrib")
@@ -19,26 +19,47 @@ class Observers:
     """Functions of an `Event`, sync or async, told in their order. What one raises is logged and goes no further."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
-        self._observers = list(observers)
+        #: Replaced, never changed: who is being told now is not disturbed by who comes and goes.
+        self._observers: tuple[Observer, ...] = tuple(observers)
 
     def __bool__(self) -> bool:
         return bool(self._observers)
 
     def add(self, observer: Observer) -> Callable[[], None]:
         """Adds one; the answer takes it away again."""
-        self._observers.append(observer)
-        return lambda: self._observers.remove(observer) if observer in self._observers else None
+        place = _Place(observer)
+        self._observers = (*self._observers, place)
+
+        def forget() -> None:
+            self._observers = tuple(other for other in self._observers if other is not place)
+
+        return forget
 
     async def tell(self, flight: Flight, name: str | None = None) -> None:
         """Tells the state a call has reached; `name` where that differs from the call's own."""
-        event = Event(name=name or flight.state, call=flight.call, result=flight.result if name is None else None)
-        for observer in tuple(self._observers):
+        draft: Any = EventDraft()
+        draft.name = name or flight.state
+        draft.call = flight.call
+        draft.result = flight.result if name is None else None
+        draft.__class__ = Event
+        event: Event = draft
+        for observer in self._observers:
             try:
                 pending = observer(event)
-                if inspect.isawaitable(pending):
+                if awaitable(pending):
                     await pending
             except Exception:
                 log.exception("an observer failed on %s of call %s", event.name, flight.id)
+
+
+class _Place:
+    """One registration of an observer: the same function may be registered twice, and forgotten once."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+
+    def __call__(self, event: Event) -> Any:
+        return self._observer(event)
 
 
 class Publish:

@@ -160,7 +160,12 @@ class Book:
     async def settle(self, flight: Flight) -> None:
         """Commits the outcome. A journal that fails is tried again; the caller waits for it, but not for ever."""
         try:
-            await self._write_outcome(flight)
+            row: CallRow | None = flight.row
+            if row is not None and row.started_at is not None and not flight.late:  # the usual end
+                _outcome(row, flight)
+                await self.store.settle(row)
+            else:
+                await self._write_outcome(flight)
         except JournalError as problem:
             log.error("the outcome of call %s could not be recorded yet: %s", flight.id, problem)
             await self._settle_patiently(flight)

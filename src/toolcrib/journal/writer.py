@@ -258,6 +258,9 @@ def _apply(connection: sqlite3.Connection, batch: list[Job]) -> tuple[list[Job],
     """All jobs of a batch, those of one kind together; the jobs in the order they were done, and their outcomes."""
     if len(batch) == 1:
         return batch, batch[0][0].run(connection, [batch[0][1]])
+    first = batch[0][0]
+    if first.rank is not None and all(job[0] is first for job in batch):
+        return batch, first.run(connection, [job[1] for job in batch])
     jobs: list[Job] = []
     outcomes: list[Any] = []
     together: dict[Kind, list[Job]] = {}

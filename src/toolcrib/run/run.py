@@ -8,14 +8,15 @@ told `timeout` at once and the journal gets the outcome when it comes.
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolcrib import words
+from toolcrib.bridge import awaitable
 from toolcrib.call import Tool
 from toolcrib.flight import Flight
 from toolcrib.frozen import thaw
+from toolcrib.run.deadline import line
 from toolcrib.run.kits import OpenKits
 from toolcrib.run.pool import Job, Pool, wake
 
@@ -64,7 +65,8 @@ class Run:
     async def _enter(self, flight: Flight, tool: Tool) -> Any:
         if tool.toolkit is not None:
             await self._kits.opened(tool.toolkit)
-        keywords = {name: self._providers[kind](flight) for name, kind in tool.injected.items()}
+        injected = tool.injected
+        keywords = {name: self._providers[kind](flight) for name, kind in injected.items()} if injected else {}
         if tool.adapter is None:
             function, arguments = tool.body, thaw(flight.arguments)
             if not tool.asynchronous:
@@ -79,22 +81,31 @@ class Run:
                 returned = await tool.body(**keywords)
             else:
                 returned = await self._in_pool(flight, tool, tool.body, keywords)
-        if inspect.isawaitable(returned):
-            return await returned
-        return returned
+        return await returned if awaitable(returned) else returned
 
     async def _within(self, flight: Flight, tool: Tool, seconds: float) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        before = task.cancelling()
+        bodies = line(task.get_loop(), seconds)
+        deadline = bodies.enter(task)
         try:
-            async with asyncio.timeout(seconds) as deadline:
-                flight.body_result = await self._enter(flight, tool)
-        except TimeoutError as problem:
-            if not deadline.expired():
-                raise  # the body's own
-            flight.operator = f"deadline of {seconds} s: {problem!r}"
+            flight.body_result = await self._enter(flight, tool)
+        except asyncio.CancelledError:
+            if not deadline.expired or task.uncancel() > before:
+                raise  # from outside, or the body's own
+            flight.operator = f"deadline of {seconds} s"
             self._end(flight, "timeout")
-            return
-        if deadline.expired():
-            flight.notes = (*flight.notes, f"it ended after its deadline of {seconds:g} s")
+        except BaseException:
+            if deadline.expired:
+                task.uncancel()
+            raise
+        else:
+            if deadline.expired:
+                task.uncancel()
+                flight.notes = (*flight.notes, f"it ended after its deadline of {seconds:g} s")
+        finally:
+            bodies.leave(deadline)
 
     def _end(self, flight: Flight, code: Any) -> None:
         """Ends a call whose body was entered and did not come to its own end."""
