@@ -486,7 +486,10 @@ def test_faults_name_the_tool_the_parameter_and_the_type() -> None:
     def loop(ok: int, x: Loop) -> None: ...
     def many(ok: int, *x: int) -> None: ...
 
-    for function, kind in ((late, "Later"), (opaque, "Opaque"), (calling, "Callable"), (no_type, "5"), (loop, "Loop")):
+    faults = [(late, "Later"), (opaque, "Opaque"), (calling, "Callable"), (no_type, "5")]
+    if sys.version_info < (3, 12):  # from then on pydantic takes a typing.TypedDict as it is
+        faults.append((loop, "Loop"))
+    for function, kind in faults:
         said = arguments_of(function)
         assert function.__name__ in said
         assert "'x'" in said

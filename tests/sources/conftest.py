@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 DEFINED = """
-DEFINITION = {{"name": "{name}", "description": "It is {name}.", "parameters": {{"type": "object", "properties": {{}}}}}}
+DEFINITION = {{"name": "{name}", "description": "It is {name}.", "parameters": {{"type": "object"}}}}
 
 
 def execute(args):

@@ -307,11 +307,11 @@ def test_one_file_of_any_name_is_a_source(tmp_path, write):
     file = write(
         "weather.py", "from toolcrib import tool\n@tool\ndef a() -> int: return 1\n@tool\ndef b() -> int: return 1\n"
     )
-    define_beside = write("other_tool.py", "raise RuntimeError")
+    write("other_tool.py", "raise RuntimeError")
     source = Folder(file, name="weather.py")
     assert names(source) == ["a", "b"]
     assert source.name == "weather.py"
-    assert define_beside.exists()
+    assert source.warnings == []
 
 
 def test_a_folder_that_went_away_before_the_first_use_raises(tmp_path):
@@ -383,8 +383,7 @@ def test_damaged_cached_code_is_not_believed(tmp_path, define, monkeypatch, dama
     Folder(tmp_path).tools()
     (cached,) = (tmp_path / "__pycache__").iterdir()
     cached.write_bytes(cached.read_bytes()[:16] + b"\xff" if damage is None else damage)
-    source = Folder(tmp_path)
-    assert names(source) == ["a"] or "EOFError" in str(source.warnings) or "marshal" in str(source.warnings)
+    assert names(Folder(tmp_path)) == ["a"]
 
 
 def test_a_folder_that_was_moved_runs_under_its_new_path(tmp_path, define, monkeypatch):

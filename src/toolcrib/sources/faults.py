@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from pathlib import Path
 from types import TracebackType
@@ -77,6 +76,8 @@ def _undecodable_line(problem: BaseException, path: str) -> int | None:
 
 def _definition_line(problem: BaseException, path: str) -> int | None:
     """Where the definition stands that was found wrong after the file had run: the function it names, or DEFINITION."""
+    import ast
+
     try:
         body = ast.parse(Path(path).read_bytes()).body
     except (OSError, SyntaxError, ValueError, RecursionError):

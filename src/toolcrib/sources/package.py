@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
@@ -40,7 +41,7 @@ class PackageSource(Scanned):
         root = module_named(self.name, self.name)
         tools: list[Tool] = []
         warnings: list[SourceWarning] = []
-        for name in [self.name, *_submodules(root, warnings, self)]:
+        for name in chain([self.name], _submodules(root, warnings, self)):
             try:
                 if name not in self._read:
                     self._read[name] = self._tools_of(importlib.import_module(name))

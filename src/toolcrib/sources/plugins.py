@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from importlib.metadata import Distribution, EntryPoint, distributions
+from typing import TYPE_CHECKING
 
 from toolcrib.errors import SourceError
 from toolcrib.sources.faults import reason_of
 from toolcrib.sources.offered import tools_made_by, twin
 from toolcrib.sources.source import Generation, Scanned
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, EntryPoint
 
 GROUP = "toolcrib.tools"
 
@@ -81,6 +84,8 @@ class PluginSource(Scanned):
 
 def _entries() -> list[tuple[Distribution, EntryPoint]]:
     """The entry points of the group; of a distribution that is found twice, the first, as imports would."""
+    from importlib.metadata import distributions
+
     found: list[tuple[Distribution, EntryPoint]] = []
     owners: dict[str, Distribution] = {}
     for distribution in distributions():

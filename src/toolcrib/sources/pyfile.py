@@ -12,7 +12,6 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source, spec_from_file_location
 from pathlib import Path
@@ -58,8 +57,11 @@ class PyFile(SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType | None:
         if self._fresh:
-            return self.source_to_code(self.get_data(self.path), self.path)
+            return self._compiled()
         return self._cached_code() or super().get_code(fullname)
+
+    def _compiled(self) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
 
     def _cached_code(self) -> CodeType | None:
         """The cached code if it is the plain case: by time stamp, of this source at this place. Else None."""
@@ -77,8 +79,8 @@ class PyFile(SourceFileLoader):
             return None
         try:
             code = marshal.loads(memoryview(data)[16:])
-        except (EOFError, TypeError, ValueError):
-            return None
+        except (EOFError, TypeError, ValueError):  # damaged: importlib would give up
+            return self._compiled()
         return code if isinstance(code, CodeType) and code.co_filename == self.path else None
 
     def exec_module(self, module: ModuleType) -> None:
@@ -192,7 +194,7 @@ class Package:
         return os.path.isfile(place + ".py") or os.path.isfile(os.path.join(place, "__init__.py"))
 
 
-class _Neighbours(MetaPathFinder):
+class _Neighbours:
     """Finds files beside tool files, so that they too are read anew when they change."""
 
     def find_spec(
