@@ -114,7 +114,7 @@ class Tool:
     trust: "external" marks results as untrusted. runs: "client" means the caller's own code runs it.
     source: where it comes from, for example "functions" or "toolbox/". With the name it is the tool's origin.
     pinned: arguments fixed by whoever configured the tool; absent from `parameters` as shown to a model; they win.
-    injected: keyword of the body -> type the runtime fills in; a mapping, or a function that gives it at the first use.
+    injected: keyword of the body -> type the runtime fills in; a mapping, or a function that gives it when first used.
     toolkit: the toolkit it is an action of, opened before the first one is entered.
     adapter: for Python tools, a function that gives the pydantic TypeAdapter of the arguments (called once).
 
@@ -468,7 +468,8 @@ def draft(kind: type) -> type:
     """A class with the same slots that may still be written. Filled field by field and then made the frozen class by
     its `__class__`, an instance costs a tenth of what a frozen dataclass's own `__init__` takes; four are made per call.
     """
-    return type(f"{kind.__name__}Draft", (), {"__slots__": tuple(kind.__slots__), "__module__": __name__})  # type: ignore[attr-defined]
+    slots: tuple[str, ...] = tuple(vars(kind)["__slots__"])
+    return type(f"{kind.__name__}Draft", (), {"__slots__": slots, "__module__": __name__})
 
 
 CallDraft, CallerDraft, EventDraft, ResultDraft = draft(Call), draft(Caller), draft(Event), draft(Result)

@@ -54,15 +54,26 @@ def cli(*words: str, input: str | None = None) -> Result:
 
 
 def message(*calls: tuple[str, Any], id: str | None = None) -> str:
-    content = [{"type": "tool_use", "id": f"t{i}", "name": name, "input": given} for i, (name, given) in enumerate(calls)]
+    content = [
+        {"type": "tool_use", "id": f"t{i}", "name": name, "input": given} for i, (name, given) in enumerate(calls)
+    ]
     whole: dict[str, Any] = {"role": "assistant", "content": content}
     if id is not None:
-        whole |= {"id": id, "type": "message", "model": "m", "stop_reason": "tool_use", "stop_sequence": None, "usage": {}}
+        whole |= {
+            "id": id,
+            "type": "message",
+            "model": "m",
+            "stop_reason": "tool_use",
+            "stop_sequence": None,
+            "usage": {},
+        }
     return json.dumps(whole)
 
 
 def test_run_prints_one_json_array_on_stdout_and_the_rest_on_stderr(here: Path) -> None:
-    done = cli("run", "--tools", ".", "-", input=message(("add", {"a": 1, "b": "2"}), ("drop", {"table": "x"}), ("nope", {})))
+    done = cli(
+        "run", "--tools", ".", "-", input=message(("add", {"a": 1, "b": "2"}), ("drop", {"table": "x"}), ("nope", {}))
+    )
     assert done.exit_code == 0, done.output
     messages = json.loads(done.stdout)
     assert [each["role"] for each in messages] == ["assistant", "user"]
@@ -110,7 +121,9 @@ def test_wrong_use_is_one_clear_line_and_exit_2(here: Path, words: tuple[str, ..
     assert said in line[0]
 
 
-@pytest.mark.parametrize("text", ["", "hello", "{}", '{"data": 1, "meta": 2}', "[1, 2]", '{"error": {"message": "boom"}}', "null"])
+@pytest.mark.parametrize(
+    "text", ["", "hello", "{}", '{"data": 1, "meta": 2}', "[1, 2]", '{"error": {"message": "boom"}}', "null"]
+)
 def test_what_is_no_model_response_runs_nothing_and_exits_2(here: Path, text: str) -> None:
     done = cli("run", "--tools", ".", "-", input=text)
     assert done.exit_code == 2, done.output
@@ -122,7 +135,11 @@ def test_call_prints_the_result_and_exits_1_when_it_is_not_ok(here: Path) -> Non
     done = cli("call", "add", '{"a": 20, "b": 22}', "--tools", "math_tool.py")
     assert (done.exit_code, done.stdout) == (0, "42\n")
     assert cli("call", "add", "{'a': 1,}", "--tools", ".").exit_code == 0
-    for words, code in ((("add", '{"a": "x"}'), "invalid_arguments"), (("ad", "{}"), "unknown_tool"), (("drop", '{"table": "x"}', "--headless"), "headless_denied")):
+    for words, code in (
+        (("add", '{"a": "x"}'), "invalid_arguments"),
+        (("ad", "{}"), "unknown_tool"),
+        (("drop", '{"table": "x"}', "--headless"), "headless_denied"),
+    ):
         failed = cli("call", *words, "--tools", ".", "--json")
         assert failed.exit_code == 1
         assert json.loads(failed.stdout)["code"] == code
@@ -177,10 +194,14 @@ def test_settings_of_the_project_hold_and_options_win(here: Path) -> None:
 def test_repair_fills_a_missing_result_with_its_true_state(here: Path) -> None:
     assistant = message(("add", {"a": 1}), ("wait", {"seconds": 0}))
     assert cli("run", "--tools", ".", "--conversation", "c", "-", input=assistant).exit_code == 0
-    history = json.dumps([{"role": "user", "content": "go"}, json.loads(assistant), {"role": "user", "content": "and?"}])
+    history = json.dumps(
+        [{"role": "user", "content": "go"}, json.loads(assistant), {"role": "user", "content": "and?"}]
+    )
     mended = json.loads(cli("repair", "--conversation", "c", "--user", "local", "-", input=history).stdout)
     results = mended[2]["content"]
-    assert [block["type"] for block in results] == ["tool_result", "tool_result", "text"] or mended[3]["content"] == "and?"
+    assert [block["type"] for block in results] == ["tool_result", "tool_result", "text"] or mended[3][
+        "content"
+    ] == "and?"
     assert "1" in json.dumps(results[0])
     again = json.loads(cli("repair", "-", input=json.dumps(mended)).stdout)
     assert again == mended
@@ -214,4 +235,7 @@ def test_ctrl_c_in_the_middle_ends_in_order_with_130(here: Path) -> None:
     child.stdout.close()
     child.stderr.close()
     rows = json.loads(cli("journal", "list", "--json").stdout)
-    assert [(row["state"], row["code"]) for row in rows] == [("unknown", "aborted"), ("skipped", "aborted_before_start")]
+    assert [(row["state"], row["code"]) for row in rows] == [
+        ("unknown", "aborted"),
+        ("skipped", "aborted_before_start"),
+    ]

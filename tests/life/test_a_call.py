@@ -224,7 +224,11 @@ async def test_nobody_can_change_the_arguments_that_run(db: str) -> None:
 async def test_injected_parameters_come_from_the_runtime_alone(db: str) -> None:
     @tool
     async def who(
-        question: str, caller: Injected[Caller], call: Injected[Call], key: Injected[IdempotencyKey], tools: Injected[Tools]
+        question: str,
+        caller: Injected[Caller],
+        call: Injected[Call],
+        key: Injected[IdempotencyKey],
+        tools: Injected[Tools],
     ) -> list[Any]:
         below = await tools.call("add", {"a": 1, "b": 1})
         return [caller.user, call.id, key, below.value, below.call_id]

@@ -22,7 +22,10 @@ def reply(*calls: tuple[str, Any], id: str | None = None, ids: list[str] | None 
             {
                 "id": ids[place] if ids else f"call_{place}",
                 "type": "function",
-                "function": {"name": name, "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments)},
+                "function": {
+                    "name": name,
+                    "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments),
+                },
             }
             for place, (name, arguments) in enumerate(calls)
         ],
@@ -72,7 +75,9 @@ async def test_every_call_gets_one_result_in_the_models_order(db: str) -> None:
     world = World()
     async with Crib(world.tools, db=db) as crib:
         turn = crib.turn(user="ada")
-        new = await turn.run(reply(("read", {"name": "a"}), ("nope", {}), ("read", {"nam": 1}), ("write", {"name": "b"})))
+        new = await turn.run(
+            reply(("read", {"name": "a"}), ("nope", {}), ("read", {"nam": 1}), ("write", {"name": "b"}))
+        )
         assert [message["role"] for message in new] == ["assistant", "tool", "tool", "tool", "tool"]
         assert [message["tool_call_id"] for message in new[1:]] == ["call_0", "call_1", "call_2", "call_3"]
         assert [result.code for result in new.results] == ["ok", "unknown_tool", "invalid_arguments", "ok"]
@@ -184,7 +189,11 @@ async def test_a_cancelled_step_records_every_call_before_the_cancellation_goes_
     async with Crib(world.tools, db=db) as crib:
         turn = crib.turn(user="ada", conversation="c", message="m")
         calls = reply(
-            ("read", {"name": "done"}), ("read", {"name": "hang"}), ("write", {"name": "never"}), ("read", {"name": "x"}), id="r1"
+            ("read", {"name": "done"}),
+            ("read", {"name": "hang"}),
+            ("write", {"name": "never"}),
+            ("read", {"name": "x"}),
+            id="r1",
         )
         task = asyncio.create_task(turn.run(calls))
         while "done-" not in world.trace:
@@ -201,7 +210,12 @@ async def test_a_cancelled_step_records_every_call_before_the_cancellation_goes_
         ]
         assert "never+" not in world.trace
         again = await turn.run(calls)
-        assert [result.code for result in again.results] == ["ok", "aborted", "aborted_before_start", "aborted_before_start"]
+        assert [result.code for result in again.results] == [
+            "ok",
+            "aborted",
+            "aborted_before_start",
+            "aborted_before_start",
+        ]
         assert world.trace.count("done+") == 1
 
 
@@ -267,9 +281,7 @@ async def test_two_turns_of_one_message_at_once_run_a_reply_once(db: str) -> Non
 async def test_duplicate_and_blank_provider_ids_pair_one_result_with_each_call(db: str) -> None:
     world = World()
     async with Crib(world.tools, db=db) as crib:
-        new = await crib.turn().run(
-            reply(*(("read", {"name": name}) for name in "abcd"), ids=["x", "x", "", "x"])
-        )
+        new = await crib.turn().run(reply(*(("read", {"name": name}) for name in "abcd"), ids=["x", "x", "", "x"]))
         wire = [call["id"] for call in new[0]["tool_calls"]]
         assert len(set(wire)) == 4
         assert wire[0] == "x"
@@ -331,7 +343,9 @@ async def test_sync_and_async_tools_behave_alike_in_both_faces(db: str) -> None:
         await asyncio.sleep(wait)
         return "ok"
 
-    crib = Crib([sync_tool, async_tool], db=db, policies=[lambda call: Deny("no") if call.arguments["wait"] == 7 else None])
+    crib = Crib(
+        [sync_tool, async_tool], db=db, policies=[lambda call: Deny("no") if call.arguments["wait"] == 7 else None]
+    )
     for name in ("sync_tool", "async_tool"):
         for waits, code in ((0, "ok"), (0.5, "timeout"), (7, "denied")):
             one = await crib.turn().run(reply((name, {"wait": waits})))
@@ -349,7 +363,11 @@ async def test_a_stream_gives_text_then_states_then_messages(db: str) -> None:
         call = {"index": 0, "id": "c", "type": "function", "function": {"name": "read", "arguments": '{"name": "a"}'}}
         yield {"id": "r", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
         assert world.trace == []
-        yield {"id": "r", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+        yield {
+            "id": "r",
+            "object": "chat.completion.chunk",
+            "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}],
+        }
 
     async with Crib(world.tools, db=db) as crib:
         async with crib.turn().stream(provider()) as events:

@@ -158,7 +158,9 @@ def test_a_cancellation_at_any_moment_leaves_nothing_open_and_nothing_runs_after
             assert len(rows) in (0, len(calls))
             assert all(row.state in ENDED for row in rows)
             assert len(set(entered)) == len(entered)
-            assert set(entered) <= {row.id for row in rows if row.state in ("executed", "confirmed", "failed", "unknown")}
+            assert set(entered) <= {
+                row.id for row in rows if row.state in ("executed", "confirmed", "failed", "unknown")
+            }
             if cancelled and rows:
                 again = await crib.turn(user="ada", conversation="c", message="m").run(message(calls))
                 assert [result.call_id for result in again.results] == [row.id for row in rows]

@@ -16,7 +16,9 @@ from toolcrib.dialects.stream import StreamReader
 ROOT = Path(__file__).parents[2]
 WHOLE = ROOT.parent / "shared/data/provider_responses"
 EXCERPT = ROOT / "tests/data/provider_responses"
-FILES = sorted(path for path in (WHOLE if WHOLE.is_dir() else EXCERPT).iterdir() if path.suffix in (".json", ".txt", ".sse"))
+FILES = sorted(
+    path for path in (WHOLE if WHOLE.is_dir() else EXCERPT).iterdir() if path.suffix in (".json", ".txt", ".sse")
+)
 FOREIGN = ("amazon-bedrock", "cohere", "google__tool-call-step1", "harness-")
 OURS = [path for path in FILES if not path.name.startswith(FOREIGN)]
 STREAMS = [path for path in OURS if path.suffix != ".json"]
@@ -121,7 +123,9 @@ async def test_a_stream_that_ends_early_runs_nothing(path: Path) -> None:
             assert len(ran) <= len(full)
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if path not in OURS] or [None], ids=lambda path: path and path.name)
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if path not in OURS] or [None], ids=lambda path: path and path.name
+)
 async def test_other_formats_are_named_for_what_they_are(path: Path | None) -> None:
     if path is None:
         pytest.skip("the recordings of other formats are only in ../shared/data")

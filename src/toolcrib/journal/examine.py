@@ -79,6 +79,10 @@ def _file_system(folder: Path) -> str:
     best, kind = "", ""
     for line in lines:
         fields = line.split()
-        if len(fields) > 2 and (folder.as_posix() + "/").startswith(fields[1].rstrip("/") + "/") and len(fields[1]) >= len(best):
+        if (
+            len(fields) > 2
+            and (folder.as_posix() + "/").startswith(fields[1].rstrip("/") + "/")
+            and len(fields[1]) >= len(best)
+        ):
             best, kind = fields[1], fields[2]
     return kind

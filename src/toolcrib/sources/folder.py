@@ -14,7 +14,6 @@ from toolcrib.errors import DefinitionError, SourceError
 from toolcrib.sources.faults import line_of, one_line, reason_of
 from toolcrib.sources.offered import tools_defined_in
 from toolcrib.sources.pyfile import Package, Signature, signature_of
-from toolcrib.sources.sound import schema_faults
 from toolcrib.sources.source import Generation, Scanned, SourceWarning
 
 _INIT = "__init__.py"
@@ -74,7 +73,7 @@ class Folder(Scanned):
             if before is not None and not anew and not before.failed and before.signature == signature:
                 files[file] = before
             else:
-                files[file] = self._read(package, file, stat, before)
+                files[file] = self._read(package, file, stat, signature, before)
         if package is not self._package:
             if self._retired is not None:
                 self._retired.drop()
@@ -117,38 +116,44 @@ class Folder(Scanned):
             return Package(Path(self._folder)), True
         return package, False
 
-    def _read(self, package: Package, file: str, stat: os.stat_result | OSError, before: _File | None) -> _File:
+    def _read(
+        self,
+        package: Package,
+        file: str,
+        stat: os.stat_result | OSError,
+        signature: Signature | None,
+        before: _File | None,
+    ) -> _File:
         path = self._at(file)
         try:
             if isinstance(stat, OSError):
                 raise stat
             if not S_ISREG(stat.st_mode):
                 raise SourceError("it is a folder, not a file" if os.path.isdir(path) else "it is no regular file")
-            return self._imported(package, file, path, stat, fresh=before is not None)
+            return _File(signature, *self._imported(package, file, path, stat, fresh=before is not None))
         except (Exception, SystemExit) as problem:
             line = None if problem is stat or isinstance(problem, SourceError) else line_of(problem, path)
             failed = _File(None, [], None) if before is None else before
             kept = "; the tools it had are kept" if failed.tools else ""
-            result = _File(None if isinstance(stat, OSError) else signature_of(stat), failed.tools, None)
+            result = _File(signature, failed.tools, None)
             result.origins = failed.origins
             result.warning = self._warning(self._where(file, line), reason_of(problem, path, package.name) + kept)
             result.failed = True
             return result
 
-    def _imported(self, package: Package, file: str, path: str, stat: os.stat_result, *, fresh: bool) -> _File:
+    def _imported(
+        self, package: Package, file: str, path: str, stat: os.stat_result, *, fresh: bool
+    ) -> tuple[list[Tool], str | None]:
+        """The tools of a file, and the id of its DEFINITION."""
         if file == _INIT and not self._single:
             module = package.run_init(path, stat, fresh=fresh)
-            return _File(signature_of(stat), tools_defined_in(module, self.name), None)
+            return tools_defined_in(module, self.name), None
         module, undo = package.run(file.removesuffix(".py"), path, stat, fresh=fresh)
         try:
-            tools = tools_of_module(module, source=self.name)
-            faults = schema_faults(tools)
-            if faults:
-                raise DefinitionError("; ".join(faults))
+            return tools_of_module(module, source=self.name), _identity(module)
         except BaseException:
             undo()
             raise
-        return _File(signature_of(stat), tools, _identity(module))
 
     def _assembled(self, files: dict[str, _File]) -> Generation:
         tools: list[Tool] = []
@@ -157,11 +162,11 @@ class Folder(Scanned):
         for file, read in files.items():
             if read.warning is not None:
                 warnings.append(read.warning)
-            taken = next((origin for origin in read.origins if origin in owners), None)
-            if taken is None:
+            if owners.keys().isdisjoint(read.origins):
                 owners |= dict.fromkeys(read.origins, file)
                 tools += read.tools
             elif read.tools:
+                taken = next(origin for origin in read.origins if origin in owners)
                 what = "the id" if taken[0] == "id" else "the tool"
                 reason = f"{what} {read.origins[taken]!r} is already defined by {owners[taken]}; rename one of them"
                 problem = DefinitionError(f"{reason} '{taken[1]}'")

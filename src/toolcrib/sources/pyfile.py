@@ -27,6 +27,7 @@ _SETTLED = 2.0
 
 #: The head of a cached file that is checked by time stamp: magic number, flags, modification time, size.
 _PLAIN_HEADER = struct.Struct("<4sLLL")
+_BLOCK = 1 << 16
 _BINARY = getattr(os, "O_BINARY", 0)
 
 _numbers = itertools.count(1)
@@ -72,7 +73,9 @@ class PyFile(SourceFileLoader):
         except OSError:
             return None
         try:
-            data = os.read(file, os.fstat(file).st_size)
+            data = os.read(file, _BLOCK)
+            if len(data) == _BLOCK:
+                data += os.read(file, os.fstat(file).st_size)
         finally:
             os.close(file)
         if data[:16] != _PLAIN_HEADER.pack(MAGIC_NUMBER, 0, self._stats["mtime"], self._stats["size"]):

@@ -41,7 +41,9 @@ def watch(event: Event) -> None:
 
 free: dict[str, int] = disk_usage("/data")
 definition: Tool = Tool.of(disk_usage)
-crib = Crib([disk_usage, pay, "toolbox/"], db="sqlite:///crib.db", policies=[policy, careful], guards=[guard], on=[watch])
+crib = Crib(
+    [disk_usage, pay, "toolbox/"], db="sqlite:///crib.db", policies=[policy, careful], guards=[guard], on=[watch]
+)
 
 
 async def openai_chat(client: AsyncOpenAI) -> None:

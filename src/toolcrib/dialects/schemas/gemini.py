@@ -24,13 +24,13 @@ from toolcrib.dialects.schemas.restore import UNUSED, Restorer, value_text
 from toolcrib.dialects.schemas.root import object_root
 from toolcrib.dialects.schemas.texts import short, told
 from toolcrib.dialects.schemas.tidy import tidy
-from toolcrib.dialects.schemas.walk import LEVELS, SchemaView, carried
+from toolcrib.dialects.schemas.walk import ANNOTATIONS, LEVELS, SchemaView, carried
 
 KEY = r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"
 UNSAFE = r"[^a-zA-Z0-9_]"
 DESCRIPTION_LENGTH = 16_000
 #: Schemas that come out of references; beyond it a reference is shown as JSON text.
-INLINED = 2_000
+INLINED = 1_000
 #: How often one definition is unfolded on one path; fewer where that would grow beyond INLINED.
 UNFOLDED = 3
 
@@ -43,8 +43,8 @@ _TAKEN = {
     "object": ("minProperties", "maxProperties"),
 }
 _FORMATS = {"string": ("date-time",), "integer": ("int32", "int64"), "number": ("float", "double")}
-_SILENT = frozenset({"type", "deprecated", "readOnly", "writeOnly", "title", "description"})
-_STRUCTURE = frozenset({"properties", "required", "items", "prefixItems", "enum", "const", "allOf", "anyOf", "oneOf"})
+_SILENT = frozenset({"type", "properties", "enum", *ANNOTATIONS} - {"examples"})
+_LISTING = frozenset({"enum", "const", "type", "title", "description"})
 _LOOKAROUND = re.compile(r"\(\?[=!<]|\\[1-9]")
 
 
@@ -94,11 +94,11 @@ class _Showing:
         """The root: empty properties stay empty; one that takes any keys takes them as one JSON text."""
         if shown["properties"] or shown.get("additionalProperties") in (None, False):
             if not shown["properties"]:
-                return self.described(shown, {}, {}, "object") | {"type": "object", "properties": {}}
-            return self.object(shown, {}, Counter({"#": 1}), 0)
+                return self.described(shown, {}, "object") | {"type": "object", "properties": {}}
+            return self.object(shown, Counter({"#": 1}), 0)
         self.bent, self.wrapped = True, "arguments_json"
         free = {key: value for key, value in shown.items() if key != "properties"}
-        text = self.as_text(free, {}, "A JSON object with all arguments, written as text")
+        text = self.as_text(free, "A JSON object with all arguments, written as text.")
         return {"type": "object", "properties": {self.wrapped: text}}
 
     def node(self, node: Schema, path: Counter[str], level: int) -> Schema:
@@ -106,32 +106,32 @@ class _Showing:
         path = path + Counter(refs)
         self.inlined += bool(path.keys() - {"#"})
         branches, null, said = split(flat, self.root, self.names)
-        if level > LEVELS or any(path[ref] > max(self.unfolded, 1) for ref in refs):
-            return self.deeper(flat, said, null, "the recursion is cut here")
+        if flat and level > LEVELS:
+            return self.deeper(flat, said, null, f"nested more than {LEVELS} schemas deep")
+        if any(path[ref] > max(self.unfolded, 1) for ref in refs):
+            return self.deeper(flat, said, null, "the recursion is cut")
         if refs and self.inlined > INLINED:
             return self.deeper(flat, said, null, f"references grow beyond {INLINED} schemas")
-        shown = self.shown(flat, branches, said, path, level)
+        shown = self.shown(branches, said, path, level)
         return _nullable(shown) if null else shown
 
-    def shown(self, flat: Schema, branches: list[Schema], said: Schema, path: Counter[str], level: int) -> Schema:
-        rest = {"allOf": flat["allOf"]} if "allOf" in flat else {}
+    def shown(self, branches: list[Schema], said: Schema, path: Counter[str], level: int) -> Schema:
         if not branches:
-            return self.described(said, rest, {}, "string", "Always null.") | {"type": "string", "nullable": True}
+            return self.described(said, {}, "string", "Always null.") | {"type": "string", "nullable": True}
         if len(branches) > 1:
-            return self.union(said, branches, rest, path, level)
-        branch = branches[0]
-        if branch.keys() & COMPOSED:
-            return self.node(merge(said, branch), path, level + 1)
-        return self.typed(branch, said, rest, path, level)
+            return self.union(said, branches, path, level)
+        if branches[0].keys() & COMPOSED:
+            return self.node(merge(said, branches[0]), path, level + 1)
+        return self.typed(branches[0], said, path, level)
 
-    def union(self, said: Schema, branches: list[Schema], rest: Schema, path: Counter[str], level: int) -> Schema:
+    def union(self, said: Schema, branches: list[Schema], path: Counter[str], level: int) -> Schema:
         listed = self.one_enum(said, branches)
         if listed is not None:
             return listed
         shown = [self.node(branch, path, level + 1) for branch in branches]
         flat = [option for one in shown for option in one.get("anyOf", [one])]
         options = list({canonical(option): option for option in flat}.values())
-        text = self.described(said, rest, {}, "").get("description")
+        text = self.described(said, {}, "").get("description")
         if text:
             options[0] = {**options[0], "description": " ".join(filter(None, (text, options[0].get("description"))))}
         return options[0] if len(options) == 1 else {"anyOf": options}
@@ -142,119 +142,122 @@ class _Showing:
         meanings: list[str] = []
         for branch in branches:
             flat, _ = flatten(branch, self.root)
-            if not flat.keys() <= {"enum", "const", "type", "title", "description"} or not flat.keys() & {"enum", "const"}:
+            if not flat.keys() <= _LISTING or not flat.keys() & {"enum", "const"}:
                 return None
             here = flat.get("enum", [flat.get("const")])
             values += here
             meaning = flat.get("description") or flat.get("title")
             if meaning and len(here) == 1:
                 meanings.append(f"{value_text(here[0])}: {short(meaning, 200)}")
-        shown = self.typed({"enum": values}, said, {}, Counter(), 0)
+        shown = self.listed({"enum": values}, said)
         if meanings:
             shown["description"] = " ".join(filter(None, (shown.get("description"), "; ".join(meanings) + ".")))
         return shown if None not in values else _nullable(shown)
 
-    def typed(self, node: Schema, said: Schema, rest: Schema, path: Counter[str], level: int) -> Schema:
+    def typed(self, node: Schema, said: Schema, path: Counter[str], level: int) -> Schema:
         if "enum" in node:
-            return self.listed(node, said, rest)
+            return self.listed(node, said)
         kinds = types(node)
         if not kinds:
-            return self.anything(node, said, rest)
+            self.bent = True
+            text = self.described(said, node, "", "Any value; an object or an array is written as JSON text.")
+            text |= {"type": "string", "nullable": True}
+            return {"anyOf": [text, {"type": "number"}, {"type": "boolean"}]}
         kind = kinds[0]
         if kind == "object":
-            return self.any_object(said | node, rest, path, level)
-        shown = self.described(said, node | rest, node, kind)
-        shown |= {"type": kind} | {key: node[key] for key in _TAKEN[kind] if self.takes(node, key)}
-        if node.get("format") in _FORMATS.get(kind, ()):
-            shown["format"] = node["format"]
+            return self.any_object(said | node, path, level)
+        shown = self.described(said, node, kind) | {"type": kind}
+        shown |= {key: value for key, value in node.items() if _takes(kind, key, value)}
         if kind == "array":
             shown["items"] = self.items(node, path, level)
         return shown
 
-    def takes(self, node: Schema, keyword: str) -> bool:
-        return keyword in node and not (keyword == "pattern" and _LOOKAROUND.search(node["pattern"]))
-
-    def listed(self, node: Schema, said: Schema, rest: Schema) -> Schema:
+    def listed(self, node: Schema, said: Schema) -> Schema:
         values = [value for value in node["enum"] if value is not None]
         shown = list(dict.fromkeys(map(value_text, values)))
         self.bent = self.bent or shown != values
-        return self.described(said, node | rest, {}, "string") | {"type": "string", "enum": shown}
+        return self.described(said, node, "string") | {"type": "string", "enum": shown}
 
     def items(self, node: Schema, path: Counter[str], level: int) -> Schema:
-        prefix = node.get("prefixItems")
-        if prefix:
-            further = [node["items"]] if isinstance(node.get("items"), dict) and node["items"] else []
-            distinct = {canonical(option): option for option in (*prefix, *further)}
-            return self.node({"anyOf": list(distinct.values())} if len(distinct) > 1 else prefix[0], path, level + 1)
         items = node.get("items")
-        return self.node(items if isinstance(items, dict) else {}, path, level + 1)
+        prefix = node.get("prefixItems", ())
+        options = [*prefix, *([items] if isinstance(items, dict) and (items or not prefix) else [])]
+        distinct = list({canonical(option): option for option in options}.values())
+        one = distinct[0] if len(distinct) == 1 else {"anyOf": distinct} if distinct else {}
+        return self.node(one, path, level + 1)
 
-    def any_object(self, node: Schema, rest: Schema, path: Counter[str], level: int) -> Schema:
+    def any_object(self, node: Schema, path: Counter[str], level: int) -> Schema:
         if node.get("properties"):
-            return self.object(node, rest, path, level)
-        self.bent = True
+            return self.object(node, path, level)
         extra = node.get("additionalProperties")
         if extra is False or ("properties" in node and extra is None and "patternProperties" not in node):
-            shown = self.described(node, node | rest, {}, "object", "An object without content.") | {"type": "object"}
+            self.bent = True
             nothing = {"type": "boolean", "description": "Nothing to give here: leave it out."}
+            shown = self.described(node, node, "object", "An object without content.") | {"type": "object"}
             return shown | {"properties": {UNUSED: nothing}}
-        return self.as_text(node, rest, "A JSON object, written as text")
+        return self.as_text(node, "A JSON object, written as text.")
 
-    def object(self, node: Schema, rest: Schema, path: Counter[str], level: int) -> Schema:
+    def object(self, node: Schema, path: Counter[str], level: int) -> Schema:
         properties = node["properties"]
         required = [key for key in node.get("required", ()) if key in properties]
-        rest = rest | {"required": node["required"]} if len(required) < len(node.get("required", ())) else rest
-        shown = self.described(node, {**node, "required": [], **rest}, node, "object")
-        shown |= {"type": "object"} | {key: node[key] for key in _TAKEN["object"] if key in node}
+        told_of = node if len(required) < len(node.get("required", ())) else {**node, "required": []}
+        shown = self.described(node, told_of, "object") | {"type": "object"}
+        shown |= {key: value for key, value in node.items() if _takes("object", key, value)}
         shown["properties"] = {key: self.node(child, path, level + 1) for key, child in properties.items()}
         return shown | ({"required": required} if required else {})
 
-    def as_text(self, node: Schema, rest: Schema, sentence: str) -> Schema:
+    def as_text(self, node: Schema, sentence: str) -> Schema:
         self.bent = True
-        return self.described(node, node | rest, {}, "object", f"{sentence}.") | {"type": "string"}
-
-    def anything(self, node: Schema, said: Schema, rest: Schema) -> Schema:
-        self.bent = True
-        sentence = "Any value; an object or an array is written as JSON text."
-        text = self.described(said, node | rest, {}, "", sentence) | {"type": "string", "nullable": True}
-        return {"anyOf": [text, {"type": "number"}, {"type": "boolean"}]}
+        return self.described(node, node, "", sentence) | {"type": "string"}
 
     def deeper(self, flat: Schema, said: Schema, null: bool, why: str) -> Schema:
-        """What is not unfolded any more: its JSON as text, so that nothing becomes impossible to say."""
+        """What is not unfolded any more: JSON as text where a text can mean nothing else, so that all can be said."""
+        kinds = self.kinds(flat)
+        if not kinds or "string" in kinds:
+            self.notes[f"{why}: what lies deeper is shown as a plain value"] = None
+            text = self.described(said, {}, "", "Deeper down, only a text, a number or a boolean can be given.")
+            shown: Schema = {"anyOf": [text | {"type": "string"}, {"type": "number"}, {"type": "boolean"}]}
+            return _nullable(shown) if null else shown
         self.notes[f"{why}: what lies deeper is shown as JSON text"] = None
-        kinds = [kind for kind in types(flat) if kind in ("object", "array")]
-        what = f"JSON {kinds[0]}" if len(kinds) == 1 else "JSON value"
         self.bent = True
         keys = [self.names.get(key, key) for key in flat.get("properties", ())][:20]
         hint = f" with the keys {', '.join(keys)}, as described further up" if keys else ""
-        described = self.described(said, {}, {}, "", f"A {what}{hint}, written as text.")
-        shown = described | {"type": "string"}
+        what = kinds.pop() if len(kinds) == 1 else "value"
+        shown = self.described(said, {}, "", f"A JSON {what}{hint}, written as text.") | {"type": "string"}
         return _nullable(shown) if null else shown
 
-    def described(self, said: Schema, node: Schema, kept: Schema, kind: str, *sentences: str) -> Schema:
-        """The description, with those keywords of `node` that the type's schema, showing `kept`, leaves out."""
-        moved: Schema = {}
-        for key, value in node.items():
-            taken = key in _TAKEN.get(kind, ()) and self.takes(kept, key)
-            taken = taken or (key == "format" and key in kept and value in _FORMATS.get(kind, ()))
-            if not taken and self.is_told(key, value, kind):
-                moved[key] = value
-        self.moved |= dict.fromkeys(key for key in moved if key != "default")
+    def kinds(self, flat: Schema) -> set[str]:
+        """The types that a flattened schema and the alternatives in it admit; empty where one of them may be any."""
+        options = [flatten(option, self.root)[0] for word in ("anyOf", "oneOf") for option in flat.get(word, ())]
+        found = [types(option) for option in ([flat] if types(flat) or not options else options)]
+        return {kind for kinds in found for kind in kinds} - {"null"} if all(found) else set()
+
+    def described(self, said: Schema, node: Schema, kind: str, *sentences: str) -> Schema:
+        """The description, with those keywords of `node` that a schema of this type cannot have."""
+        moved = {
+            key: value for key, value in node.items() if not _takes(kind, key, value) and _is_told(kind, key, value)
+        }
+        self.moved |= dict.fromkeys(moved)
         if said.get("default") is not None:
             moved["default"] = said["default"]
         text = told(said.get("description") or said.get("title"), moved, *sentences)
         return {"description": text} if text else {}
 
-    def is_told(self, key: str, value: Any, kind: str) -> bool:
-        if key in _SILENT or value is None or key == "default":
-            return False
-        if key in ("additionalProperties", "unevaluatedProperties", "unevaluatedItems", "items") and value is False:
-            return key == "items"
-        if key in ("items", "properties", "enum"):
-            return False
-        if key in ("required", "prefixItems"):
-            return bool(value) and not (kind and elsewhere(key, kind))
-        return key not in _STRUCTURE - {"allOf"} and not (kind and elsewhere(key, kind))
+
+def _takes(kind: str, keyword: str, value: Any) -> bool:
+    """Whether a schema of this type shows the keyword as it is."""
+    if keyword == "format":
+        return value in _FORMATS.get(kind, ())
+    return keyword in _TAKEN.get(kind, ()) and not (keyword == "pattern" and _LOOKAROUND.search(value))
+
+
+def _is_told(kind: str, keyword: str, value: Any) -> bool:
+    """Whether a keyword that is not shown says something of the values that a model must know."""
+    if keyword in _SILENT or (kind and elsewhere(keyword, kind)):
+        return False
+    if keyword in ("additionalProperties", "unevaluatedProperties", "unevaluatedItems"):
+        return value is not False
+    return bool(value) if keyword in ("required", "prefixItems") else value is False or keyword != "items"
 
 
 def _nullable(shown: Schema) -> Schema:

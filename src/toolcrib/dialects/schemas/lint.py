@@ -27,7 +27,22 @@ def strict_faults(schema: Schema) -> list[str]:
     faults = [fault for node in nodes(schema) for fault in _node_faults(node)]
     if schema.get("type") != "object" or "anyOf" in schema:
         faults.append("the root is no plain object")
+    if any(_comes_back(f"#/$defs/{name}", schema) for name in schema.get("$defs", ())):
+        faults.append("a definition that is one of its own alternatives")
     return faults + _size_faults(schema)
+
+
+def _comes_back(ref: str, root: Schema) -> bool:
+    """Whether a reference leads to itself through references and unions alone."""
+    seen: set[str] = set()
+    work = [target(ref, root)]
+    while work:
+        node = work.pop()
+        work.extend(node.get("anyOf", ()))
+        if "$ref" in node and node["$ref"] not in seen:
+            seen.add(node["$ref"])
+            work.append(target(node["$ref"], root))
+    return ref in seen
 
 
 def _node_faults(node: Schema) -> list[str]:

@@ -156,7 +156,7 @@ _JOINED: dict[str, Any] = {
 }
 
 
-def annotations(node: Schema) -> Schema:
+def remarks(node: Schema) -> Schema:
     """What a schema says without restricting anything."""
     return {keyword: node[keyword] for keyword in ANNOTATIONS if keyword in node}
 
@@ -167,7 +167,7 @@ def split(node: Schema, root: Schema, names: dict[str, str]) -> tuple[list[Schem
     Every alternative has at most one type and, once flattened, is about that type alone; none has a union beside
     properties of its own: those become one object, its alternatives told in its description.
     """
-    said = annotations(node)
+    said = remarks(node)
     core = {keyword: value for keyword, value in node.items() if keyword not in ANNOTATIONS}
     union = next((keyword for keyword in _UNIONS if keyword in core), None)
     if union is None:

@@ -17,7 +17,7 @@ from toolcrib.dialects.schemas.restore import Restorer
 from toolcrib.dialects.schemas.root import object_root
 from toolcrib.dialects.schemas.strict import NotStrict, strict_schema
 from toolcrib.dialects.schemas.tidy import tidy
-from toolcrib.dialects.schemas.walk import SchemaView, carried, mapped, with_definitions
+from toolcrib.dialects.schemas.walk import SchemaView, carried, children, mapped, nodes, with_definitions
 
 KEY = r"[a-zA-Z0-9_.-]{1,64}"
 UNSAFE = r"[^a-zA-Z0-9_.-]"
@@ -49,6 +49,8 @@ def _view(schema: Schema) -> SchemaView:
         if not strict_faults(parameters):
             if moved:
                 notes = (*notes, f"{', '.join(moved)}: written into the descriptions, enforced on the arguments")
+            if _has_alternatives(root):
+                restore = Restorer(root, names, nulls=True)
             return SchemaView(parameters, restore, strict=True, notes=notes)
     parameters = renamed(with_definitions(_with_items(shown), root, _with_items), names)
     return SchemaView(parameters, restore, notes=notes)
@@ -59,3 +61,14 @@ def _with_items(node: Schema) -> Schema:
     if "array" in types(copy) and "items" not in copy:
         copy["items"] = {}
     return copy
+
+
+def _has_alternatives(root: Schema) -> bool:
+    """Whether properties may stand in alternatives: there null, for what an alternative lacks, fits none of them."""
+    words = ("anyOf", "oneOf", "then", "else", "dependentSchemas")
+    return any("properties" in node for node in nodes(root)) and any(
+        "properties" in option or "$ref" in option or "required" in option
+        for node in nodes(root)
+        if any(word in node for word in words)
+        for option in children({word: node[word] for word in words if word in node})
+    )

@@ -30,13 +30,17 @@ class Restorer:
     """Walks arguments along the tidy schema they belong to; at every place all alternatives count at once.
 
     names: original -> shown. values: also texts that stand for other values, and JSON written as text, are read. A text
-    stays a text wherever the schema admits a free one. Total: what fits nothing stays as it is.
+    stays a text wherever the schema admits a free one. wrapped: a key of the root whose text holds all arguments.
+    nulls: null is taken away where it says that nothing is given. Total: what fits nothing stays as it is.
     """
 
-    __slots__ = ("names", "root", "values", "wrapped")
+    __slots__ = ("names", "nulls", "root", "values", "wrapped")
 
-    def __init__(self, root: Schema, names: dict[str, str], *, values: bool = False, wrapped: str = "") -> None:
+    def __init__(
+        self, root: Schema, names: dict[str, str], *, values: bool = False, wrapped: str = "", nulls: bool = False
+    ) -> None:
         self.root = root
+        self.nulls = nulls
         self.names = {shown: original for original, shown in names.items()}
         self.values = values
         self.wrapped = wrapped
@@ -81,16 +85,24 @@ class Restorer:
         return value
 
     def object(self, value: dict[str, Any], places: list[Schema], depth: int) -> dict[str, Any]:
-        if self.values and depth and set(value) == {UNUSED} and any(map(_is_empty, places)):
-            if not any(UNUSED in place.get("properties", ()) for place in places):
-                return {}
+        if self.values and depth and set(value) == {UNUSED} and _stands_empty(places):
+            return {}
         restored = {}
         for key, item in value.items():
             original = self.names.get(key, key) if isinstance(key, str) else key
             if original != key and (original in value or not _declares(places, original)):
                 original = key
-            restored[original] = self.value(item, _of_key(places, original), depth + 1)
+            inner = _of_key(places, original)
+            if not (self.nulls and item is None and self.refuses_null(inner, places, original)):
+                restored[original] = self.value(item, inner, depth + 1)
         return restored
+
+    def refuses_null(self, schemas: list[Schema], places: list[Schema], key: str) -> bool:
+        """Whether a property is known and optional, and null is none of its values."""
+        if not schemas or key in places[0].get("required", ()):
+            return False
+        telling = list(filter(_tells, self.expand(schemas)))
+        return bool(telling) and not any(None in _values(place) or "null" in _open_types(place) for place in telling)
 
 
 def _declares(places: list[Schema], key: str) -> bool:
@@ -121,6 +133,11 @@ def _is_empty(place: Schema) -> bool:
     return place.get("properties") == {}
 
 
+def _stands_empty(places: list[Schema]) -> bool:
+    """Whether the key that fills an empty object has no meaning of its own there."""
+    return any(map(_is_empty, places)) and not _declares(places, UNUSED)
+
+
 def _types(place: Schema) -> list[str] | None:
     told = place.get("type")
     if told is None:
@@ -129,31 +146,39 @@ def _types(place: Schema) -> list[str] | None:
     return [told] if isinstance(told, str) else list(told)
 
 
+def _tells(place: Schema) -> bool:
+    """Whether a schema by itself restricts which values there can be."""
+    return _types(place) is not None or "enum" in place or "const" in place
+
+
+def _values(place: Schema) -> list[Any]:
+    """The values that a schema lists; [] where it lists none."""
+    listed: list[Any] = place["enum"] if "enum" in place else [place["const"]] if "const" in place else []
+    return listed
+
+
+def _open_types(place: Schema) -> list[str]:
+    """The types of which a schema admits more than listed values."""
+    return [] if "enum" in place or "const" in place else _types(place) or []
+
+
 def _meant(value: str, places: list[Schema]) -> Any:
     """What a text stands for at a place that all these schemas describe."""
-    telling = [place for place in places if _types(place) is not None or "enum" in place or "const" in place]
-    listed: list[Any] = []
-    for place in telling:
-        if "enum" in place or "const" in place:
-            listed += place.get("enum", [place.get("const")])
+    telling = list(filter(_tells, places))
+    listed = [item for place in telling for item in _values(place)]
     if value in [item for item in listed if isinstance(item, str)]:
         return value
     stands_for = [item for item in listed if value_text(item) == value]
-    kinds = {kind for place in telling if "enum" not in place and "const" not in place for kind in _types(place) or ()}
-    if stands_for and not ("string" in kinds and not _only_lists(telling)):
+    kinds = {kind for place in telling for kind in _open_types(place)}
+    if stands_for and "string" not in kinds:
         return stands_for[0]
-    if telling and "string" in kinds:
+    if "string" in kinds:
         return value
     if any(map(_is_empty, places)) and value.strip() in ("", "{}"):
         return {}
     parsed = _parsed(value)
     fits = isinstance(parsed, (dict, list)) and (not telling or _kind(parsed) in kinds)
     return parsed if fits else value
-
-
-def _only_lists(telling: list[Schema]) -> bool:
-    """Whether every schema that admits texts lists them (its type may stand in another part of an allOf)."""
-    return all("enum" in place or "const" in place for place in telling if "string" in (_types(place) or ()))
 
 
 def _kind(parsed: Any) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from toolcrib.call import Schema, canonical
-from toolcrib.dialects.schemas.merge import ALSO, COMPOSED, annotations, elsewhere, flatten, merge, split, types
+from toolcrib.dialects.schemas.merge import ALSO, COMPOSED, elsewhere, flatten, merge, remarks, split, types
 from toolcrib.dialects.schemas.texts import told
 from toolcrib.dialects.schemas.walk import LEVELS, target
 
@@ -60,17 +60,16 @@ class _Strict:
             return self.reference(node["$ref"], optional)
         flat, refs = flatten(node, self.root)
         if refs & path:
-            if "$ref" in node and set(annotations(node)) >= node.keys() - {"$ref"}:
-                return self.reference(node["$ref"], optional)  # a description cannot stand beside a recursion
+            if "$ref" in node and remarks(node).keys() >= node.keys() - {"$ref"}:
+                return self.reference(node["$ref"], optional, self.describe(remarks(node), {}))
             raise NotStrict
         path |= refs
         branches, null, said = split(flat, self.root, self.names)
-        said = self.describe(said, {})
         if not branches:
-            return said | {"type": "null"}
+            return self.describe(said, {}) | {"type": "null"}
         if len(branches) > 1:
             options = [self.node(branch, path, level + 1) for branch in branches]
-            return said | {"anyOf": _with_null(options, null or optional)}
+            return self.describe(said, {}) | {"anyOf": _with_null(options, null or optional)}
         branch = branches[0]
         if branch.keys() == {"$ref"} and not said:
             return self.reference(branch["$ref"], null or optional)
@@ -78,11 +77,14 @@ class _Strict:
             return self.node(merge(said, branch), path, level + 1, optional=null or optional)
         return self.typed(said, branch, path, level, null or optional)
 
-    def reference(self, ref: str, optional: bool) -> Schema:
+    def reference(self, ref: str, optional: bool, said: Schema | None = None) -> Schema:
+        """A reference; since nothing may stand beside it, what is said of it stands beside an anyOf around it."""
         if ref == "#":
             raise NotStrict  # the root shown need not be the root referred to
         self.wanted[ref.removeprefix("#/$defs/")] = None
-        return {"anyOf": [{"$ref": ref}, {"type": "null"}]} if optional else {"$ref": ref}
+        if not optional and not said:
+            return {"$ref": ref}
+        return (said or {}) | {"anyOf": [{"$ref": ref}, *([{"type": "null"}] if optional else [])]}
 
     def typed(self, said: Schema, node: Schema, path: frozenset[str], level: int, null: bool) -> Schema:
         kinds = types(node)
@@ -121,7 +123,7 @@ class _Strict:
     def array(self, node: Schema, path: frozenset[str], level: int) -> Schema:
         if "prefixItems" in node or not isinstance(node.get("items"), dict):
             raise NotStrict
-        shown = self.describe(annotations(node), _other(node, "array")) | {"type": "array"}
+        shown = self.describe(remarks(node), _other(node, "array")) | {"type": "array"}
         shown["items"] = self.node(node["items"], path, level + 1)
         return shown | {key: node[key] for key in ("minItems", "maxItems") if key in node}
 
@@ -133,7 +135,7 @@ class _Strict:
         required = node.get("required", ())
         if any(key not in node["properties"] for key in required):
             raise NotStrict
-        shown = self.describe(annotations(node), _other(node, "object")) | {"type": "object"}
+        shown = self.describe(remarks(node), _other(node, "object")) | {"type": "object"}
         shown["properties"] = {
             key: self.node(child, path, level + 1, optional=key not in required)
             for key, child in node["properties"].items()
