@@ -305,6 +305,8 @@ class Tool:
 
     def replace(self, **changes: Any) -> Tool:
         """A copy with some fields changed, by the names of the constructor."""
+        if changes.keys() == {"source"}:  # as frequent as tool files, and nothing in it can contradict
+            return self._moved(changes["source"])
         fields: dict[str, Any] = {
             name: getattr(self, name) for name in _TOOL_SLOTS if name[0] != "_" and name != "reader"
         }
@@ -312,6 +314,16 @@ class Tool:
         fields["injected"] = self._injected
         fields["parameters"] = self._parameters
         return Tool(**(fields | changes))
+
+    def _moved(self, source: str) -> Tool:
+        made, put = object.__new__(Tool), object.__setattr__
+        for name in _TOOL_SLOTS:
+            if name != "__weakref__":
+                put(made, name, getattr(self, name))
+        put(made, "source", source)
+        put(made, "_digest", None)
+        put(made, "reader", None)
+        return made
 
     @classmethod
     def of(cls, function: Any) -> Tool:

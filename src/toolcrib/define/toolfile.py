@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from types import ModuleType
+from functools import partial
+from types import FunctionType, ModuleType
 from typing import Any
 
 from toolcrib.call import Call, Caller, Tool
@@ -14,6 +15,7 @@ from toolcrib.define.checks import check
 from toolcrib.define.function import attached_to, tool_of
 from toolcrib.define.injected import IdempotencyKey, injected_type
 from toolcrib.define.options import OPTIONS, checked_options, unknown_names
+from toolcrib.define.sound import plainly_sound
 from toolcrib.define.toolkit import is_toolkit_class, tools_of_toolkit
 from toolcrib.errors import DefinitionError
 
@@ -64,6 +66,8 @@ def _nothing(module: ModuleType) -> str:
 
 def _refuse_twins(tools: list[Tool]) -> None:
     origins = [(tool.source, tool.name) for tool in tools]
+    if len(set(origins)) == len(origins):
+        return
     for origin in origins:
         if origins.count(origin) > 1:
             raise DefinitionError(f"it defines two tools called {origin[1]!r}")
@@ -89,17 +93,19 @@ def _defined(module: ModuleType, definition: Any, source: str) -> Tool:
     parameters = definition.get("parameters")
     if parameters is not None and not isinstance(parameters, Mapping):
         raise DefinitionError(f"DEFINITION of {name!r}: parameters is a JSON Schema; got {type(parameters).__name__}")
+    plain = parameters is None or plainly_sound(parameters)
     made = Tool(
         name=name,
         body=_visibly_async(execute),
-        parameters=None if parameters is None else dict(parameters),
+        parameters=None if parameters is None else partial(dict, parameters) if plain else dict(parameters),
         source=source,
         injected=_context(execute),
-        **{"description": _described(execute), **options},
+        **{"description": partial(_described, execute), **options},
     )
-    problems = check(made)
-    if problems:
-        raise DefinitionError("; ".join(problems))
+    if not plain or made.output is not None:
+        problems = check(made)
+        if problems:
+            raise DefinitionError("; ".join(problems))
     return made
 
 
@@ -126,6 +132,10 @@ def _visibly_async(execute: Any) -> Callable[..., Any]:
 
 def _context(execute: Any) -> dict[str, Any]:
     """Keyword of execute -> what the runtime gives it."""
+    if type(execute) is FunctionType and not hasattr(execute, "__wrapped__"):
+        code = execute.__code__
+        if code.co_argcount == 1 and not code.co_kwonlyargcount and not code.co_flags & inspect.CO_VARARGS:
+            return dict(CONTEXT) if code.co_flags & inspect.CO_VARKEYWORDS else {}
     try:
         arguments, *others = inspect.signature(execute).parameters.values()
     except ValueError:

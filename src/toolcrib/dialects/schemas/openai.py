@@ -66,9 +66,8 @@ def _with_items(node: Schema) -> Schema:
 def _has_alternatives(root: Schema) -> bool:
     """Whether properties may stand in alternatives: there null, for what an alternative lacks, fits none of them."""
     words = ("anyOf", "oneOf", "then", "else", "dependentSchemas")
-    return any("properties" in node for node in nodes(root)) and any(
-        "properties" in option or "$ref" in option or "required" in option
+    return any(
+        option.keys() & {"properties", "$ref", "required", "allOf"}
         for node in nodes(root)
-        if any(word in node for word in words)
         for option in children({word: node[word] for word in words if word in node})
     )

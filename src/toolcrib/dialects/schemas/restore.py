@@ -123,6 +123,8 @@ def _of_item(places: list[Schema], index: int) -> list[Schema]:
     for place in places:
         prefix = place.get("prefixItems", ())
         item = prefix[index] if index < len(prefix) else place.get("items")
+        if item is None and "array" in (_types(place) or ()):
+            item = {}
         if isinstance(item, dict):
             found.append(item)
     return found
