@@ -69,32 +69,34 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Deny:
+class _Reasoned:
+    reason: str = ""
+
+
+class Deny(_Reasoned):
     """A policy's refusal: the reason is shown to the model."""
 
-    reason: str = ""
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(_Reasoned):
     """A policy's demand that a person decides; the reason is shown to that person."""
 
-    reason: str = ""
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(_Reasoned):
     """A policy's stop: this call and every later one of the step are not begun."""
 
-    reason: str = ""
+    __slots__ = ()
 
 
 Decision: TypeAlias = Deny | Ask | Cancel | None
 
 _TOOL_SLOTS = (
     "name", "body", "read_only", "idempotent", "destructive", "open_world", "parallel", "claims", "approval", "timeout",
-    "retry", "breaker", "trust", "runs", "reconcile", "output", "availability", "source", "pinned", "adapter", "toolkit",
-    "_injected", "_description", "_parameters", "_digest", "_async", "reader", "__weakref__",
+    "retry", "breaker", "trust", "runs", "reconcile", "output", "availability", "source", "pinned", "adapter",
+    "toolkit", "_injected", "_description", "_parameters", "_digest", "_async", "reader", "__weakref__",
 )  # fmt: skip
 
 
@@ -478,7 +480,7 @@ class Event:
 
 def draft(kind: type) -> type:
     """A class with the same slots that may still be written. Filled field by field and then made the frozen class by
-    its `__class__`, an instance costs a tenth of what a frozen dataclass's own `__init__` takes; four are made per call.
+    its `__class__`, an instance costs a tenth of what a frozen dataclass's own `__init__` takes; a call makes four.
     """
     slots: tuple[str, ...] = tuple(vars(kind)["__slots__"])
     return type(f"{kind.__name__}Draft", (), {"__slots__": slots, "__module__": __name__})

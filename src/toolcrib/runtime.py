@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from toolcrib import ids
 from toolcrib.admit.admit import Admit, Guard, Guards, Policy
@@ -36,11 +36,12 @@ from toolcrib.run.kits import OpenKits
 from toolcrib.run.pool import Pool
 from toolcrib.run.run import Provider, Run
 from toolcrib.run.start import Start
-from toolcrib.settings import load
 from toolcrib.step import Stage, walk
 from toolcrib.subcalls import providers
 from toolcrib.turn import SyncTurn, Turn
-from toolcrib.wire import Reply
+
+if TYPE_CHECKING:
+    from toolcrib.wire import Reply
 
 #: One call's life, in this order.
 STAGES = (Resolve, Read, Admit, Approve, Start, Run, Answer, Settle, Publish)
@@ -150,7 +151,7 @@ class Crib:
     async def _open(self) -> None:
         """Once for all threads and loops that wait for it; a failure may be tried again."""
         await self.open_sources()
-        await self.book.open(self._db if self._db is not None else load(self._base).get("db"))
+        await self.book.open(self._db if self._db is not None else _db_of_project(self._base))
         self._ready = True
         if self._watch:
             self._watcher = bridge.submit(self._reload_on_change())
@@ -337,6 +338,13 @@ class SyncCrib(Faced):
 
 
 _cribs: weakref.WeakSet[Crib] = weakref.WeakSet()
+
+
+def _db_of_project(base: Path | None) -> str | None:
+    from toolcrib.settings import load
+
+    found: str | None = load(base).get("db")
+    return found
 
 
 _NOBODY: frozenset[str] = frozenset()

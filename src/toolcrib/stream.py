@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.bridge import Faced, bridge, iterate
 from toolcrib.call import Call, Event, Result
 from toolcrib.messages import Messages
-from toolcrib.wire import Reply
 
 if TYPE_CHECKING:
     from toolcrib.turn import Turn
+    from toolcrib.wire import Reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

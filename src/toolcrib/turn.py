@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 from toolcrib import ids, words
 from toolcrib.bridge import Faced, blocking, bridge, faced
 from toolcrib.call import Caller, Dialect, Result
-from toolcrib.catalog.menu import Menu
-from toolcrib.catalog.view import View
 from toolcrib.errors import UnknownTool
 from toolcrib.flight import Flight
 from toolcrib.journal.store import StepTaken
 from toolcrib.messages import Messages
 from toolcrib.step import Step
 from toolcrib.stream import SyncTurnStream, TurnStream
-from toolcrib.wire import Asked, Reply
 
 if TYPE_CHECKING:
+    from toolcrib.catalog.menu import Menu
+    from toolcrib.catalog.view import View
     from toolcrib.runtime import Crib
+    from toolcrib.wire import Asked, Reply
 
 
 class ToolsRequest(TypedDict, total=False):
@@ -75,6 +75,7 @@ class Turn:
         return known
 
     def _menu_of(self, view: View, dialect: str) -> Menu:
+        from toolcrib.catalog.menu import Menu
         from toolcrib.dialects import format_of
 
         return Menu.of(view, format_of(dialect))

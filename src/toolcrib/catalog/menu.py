@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import marshal
 from collections.abc import Iterator
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from toolcrib.call import Tool
 from toolcrib.catalog.names import aliases
 from toolcrib.catalog.view import View
 from toolcrib.frozen import thaw
-from toolcrib.wire import DialectFormat, Restore, ToolView
+
+if TYPE_CHECKING:
+    from toolcrib.wire import DialectFormat, Restore, ToolView
 
 log = logging.getLogger("toolcrib")
 

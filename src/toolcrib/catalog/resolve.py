@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from toolcrib.call import Tool
-from toolcrib.catalog.menu import Menu
 from toolcrib.catalog.names import prefix
 from toolcrib.catalog.view import View
-from toolcrib.wire import Restore
+
+if TYPE_CHECKING:
+    from toolcrib.catalog.menu import Menu
+    from toolcrib.wire import Restore
 
 #: Names told to a model that invented one.
 _TOLD = 30

@@ -12,18 +12,18 @@ import logging
 import time
 from collections.abc import Awaitable, Sequence
 from pathlib import Path
-from typing import Any, cast
-
-from pydantic_core import from_json, to_json
+from typing import TYPE_CHECKING, Any
 
 from toolcrib import words
 from toolcrib.bridge import bridge
 from toolcrib.call import ENDED, Caller, Result
 from toolcrib.errors import JournalError
 from toolcrib.flight import Flight
-from toolcrib.journal.rows import CallRow, StepRow
 from toolcrib.journal.store import CallMissing, StepTaken, Store
-from toolcrib.wire import Answer, Reply
+
+if TYPE_CHECKING:
+    from toolcrib.journal.rows import CallRow, StepRow
+    from toolcrib.wire import Answer, Reply
 
 log = logging.getLogger("toolcrib")
 
@@ -38,6 +38,8 @@ class Book:
 
     def __init__(self) -> None:
         self._store: Store | None = None
+        #: Loaded with the store: a crib without a journal pays for none of it.
+        self._entries: Any = None
         #: Outcomes that the journal would not take yet.
         self._owed: set[concurrent.futures.Future[None]] = set()
 
@@ -55,14 +57,16 @@ class Book:
 
     async def open(self, url: str | None) -> None:
         """Opens the journal at a URL, the default one for None, none for "off"; then ends what dead processes left."""
-        from toolcrib.journal.location import default_url, open_store
-
         if url == "off":
             log.warning('the journal is off (db="off"): nothing is recorded, and nothing can be approved or recovered')
             return
+        from toolcrib.journal import entries
+        from toolcrib.journal.location import default_url, open_store
+
         store = open_store(url if url is not None else default_url(Path.cwd()))
         await store.open()
         await store.recover()
+        self._entries = entries
         self._store = store
 
     async def aclose(self) -> None:
@@ -85,21 +89,8 @@ class Book:
                 flight.settled = flight.result is not None
             return
         now = _now()
-        step = StepRow(
-            turn=turn,
-            step=number,
-            tenant=caller.tenant,
-            user=caller.user,
-            conversation=caller.conversation,
-            message=caller.message,
-            agent=caller.agent,
-            dialect=read.dialect,
-            response_id=read.response_id,
-            digest=read.digest,
-            assistant=to_json(read.echo).decode(),
-            created_at=now,
-        )
-        rows = [_row(flight, now) for flight in flights]
+        step = self._entries.step_row(caller, turn, number, read, now)
+        rows = [self._entries.call_row(flight, now) for flight in flights]
         try:
             await self._store.begin(step, rows, confirm=turn if confirm else None)
         except StepTaken:
@@ -128,7 +119,7 @@ class Book:
         try:
             if row is None:
                 flight.state = "started"
-                flight.row = row = _row(flight, now)
+                flight.row = row = self._entries.call_row(flight, now)
                 await store.begin(None, (row,))
                 return
             row.started_at = now
@@ -162,7 +153,7 @@ class Book:
         try:
             row: CallRow | None = flight.row
             if row is not None and row.started_at is not None and not flight.late:  # the usual end
-                _outcome(row, flight)
+                self._entries.put_outcome(row, flight, _now())
                 await self.store.settle(row)
             else:
                 await self._write_outcome(flight)
@@ -187,15 +178,15 @@ class Book:
         store = self.store
         row: CallRow | None = flight.row
         if row is None:  # refused before anything was written: its one commit
-            flight.row = row = _row(flight, _now())
+            flight.row = row = self._entries.call_row(flight, _now())
             await store.begin(None, (row,))
         elif flight.late:
             await store.mark(row, "timeout")
         elif row.started_at is not None:
-            _outcome(row, flight)
+            self._entries.put_outcome(row, flight, _now())
             await store.settle(row)
         else:
-            _outcome(row, flight)
+            self._entries.put_outcome(row, flight, _now())
             await store.end(row)
 
     async def settle_late(self, flight: Flight) -> None:
@@ -228,7 +219,7 @@ class Book:
         while True:
             rows = [row for row in await store.calls(step.turn, step.step) if row.parent is None]
             if all(row.state in ENDED or row.code == "timeout" for row in rows):
-                return [result_of(row) for row in rows]
+                return [self._entries.result_of(row) for row in rows]
             owners = {row.owner for row in rows if row.owner is not None and row.state not in ENDED}
             if not owners or not all([await store.alive(owner) for owner in owners]):
                 await store.recover()
@@ -236,7 +227,7 @@ class Book:
 
     async def recover(self) -> list[Result]:
         """Ends what dead processes left; the results of what was ended, oldest first."""
-        return [] if self._store is None else [result_of(row) for row in await self._store.recover()]
+        return [] if self._store is None else [self._entries.result_of(row) for row in await self._store.recover()]
 
     async def answers(self, replies: Sequence[Reply], **whose: Any) -> Answer:
         """What the journal knows of the calls of these replies: by the whole reply, else by the provider's call id."""
@@ -245,7 +236,7 @@ class Book:
             for read in replies:
                 for place, row in enumerate(await self._rows(read, **whose)):
                     if row is not None and row.state in ENDED:
-                        known[read.digest, place] = result_of(row)
+                        known[read.digest, place] = self._entries.result_of(row)
         return lambda read, place: known.get((read.digest, place))
 
     async def _rows(self, read: Reply, **whose: Any) -> list[CallRow | None]:
@@ -298,77 +289,3 @@ async def _whole(work: Awaitable[bool]) -> bool:
 
 def _now() -> int:
     return time.time_ns() // 1000
-
-
-def _row(flight: Flight, now: int) -> CallRow:
-    caller, tool, state = flight.caller, flight.tool, flight.state
-    row = CallRow(
-        id=flight.id,
-        turn=flight.turn,
-        step=flight.step,
-        ordinal=flight.ordinal,
-        parent=flight.parent,
-        tenant=caller.tenant,
-        user=caller.user,
-        conversation=caller.conversation,
-        message=caller.message,
-        agent=caller.agent,
-        tool=flight.name if tool is None else tool.name,
-        source="" if tool is None else tool.source,
-        name=flight.name,
-        provider_call_id=flight.provider_call_id,
-        raw=flight.raw if flight.raw is not None else _given(flight),
-        arguments=None if flight.arguments is None else to_json(flight.arguments).decode(),
-        effects="" if tool is None else ",".join(tool.effects),
-        state=state,
-        proposed_at=flight.proposed_at,
-    )
-    if flight.notes:
-        row.notes = to_json(flight.notes).decode()
-    if state == "started":
-        row.started_at = now
-        row.attempts = 1
-    elif flight.result is not None:
-        _outcome(row, flight)
-    return row
-
-
-def _given(flight: Flight) -> str | None:
-    """What a provider gave as a value, where the arguments do not say it: it was changed, or could not be read."""
-    if flight.arguments is not None and not flight.notes:
-        return None
-    return to_json(flight.given, fallback=repr, inf_nan_mode="strings").decode(errors="replace")
-
-
-def _outcome(row: CallRow, flight: Flight) -> None:
-    """An ended call's outcome, on its row. `row.state` stays what the journal last said until the store says more."""
-    result = cast(Result, flight.result)
-    row.state = result.state
-    row.code = result.code
-    row.value = None if result.value is None else to_json(result.value).decode()
-    row.content = to_json(result.content).decode()
-    row.error = flight.operator
-    row.attempts = flight.attempts
-    row.ended_at = _now()
-    if flight.notes:
-        row.notes = to_json(flight.notes).decode()
-
-
-def result_of(row: CallRow) -> Result:
-    """The result a row holds; for a call that died without one, what a model must be told of it."""
-    code = cast(Any, row.code or ("outcome_unknown" if row.state == "unknown" else "not_started"))
-    state = cast(Any, "unknown" if code == "timeout" and row.state == "started" else row.state)
-    repeat = row.repeatable if code in ("timeout", "aborted") else None
-    content = (
-        from_json(row.content) if row.content else ({"type": "text", "text": words.text(code, may_repeat=repeat)},)
-    )
-    return Result(
-        code=code,
-        state=state,
-        call_id=row.id,
-        tool=row.tool,
-        content=tuple(content),
-        value=from_json(row.value) if row.value else None,
-        notes=tuple(from_json(row.notes)) if row.notes else (),
-        provider_call_id=row.provider_call_id,
-    )

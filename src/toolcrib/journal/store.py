@@ -14,10 +14,12 @@ answer alone was lost. Every write may be repeated with the same row: the second
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from toolcrib.errors import JournalError
-from toolcrib.journal.rows import CallRow, StepRow
+
+if TYPE_CHECKING:
+    from toolcrib.journal.rows import CallRow, StepRow
 
 #: What became of a settle: it ended the call, it ended a call that had been given up, or it was only put on record.
 Settled: TypeAlias = Literal["landed", "late", "kept"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import unquote
 
 from toolcrib.errors import DefinitionError
 
@@ -85,6 +84,8 @@ class SchemaTree:
         if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
             return None
         node: Any = self.root
+        from urllib.parse import unquote
+
         for step in unquote(reference[2:]).split("/") if len(reference) > 1 else ():
             step = step.replace("~1", "/").replace("~0", "~")
             if isinstance(node, dict) and step in node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from toolcrib.frozen import NotJson, snapshot
-from toolcrib.read import strict, tolerant
+from toolcrib.read import strict
 from toolcrib.read.strict import BadJson, Parsed
 
 _AROUND = " \t\n\r\f\v\u00a0\ufeff\u200b\u2028\u2029"
@@ -53,6 +53,8 @@ def read_value(text: str) -> Parsed:
     fenced = _FENCE.fullmatch(bare)
     body, mended = (bare, []) if fenced is None else (fenced["body"], ["the code fence around it was left out"])
     try:
+        from toolcrib.read import tolerant  # only for what is no JSON
+
         parsed = tolerant.parse(body)
         snapshot(parsed.value)
     except NotJson as problem:

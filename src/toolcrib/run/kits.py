@@ -6,9 +6,10 @@ import asyncio
 import concurrent.futures
 import logging
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolcrib.define.toolkit import Toolkit
+if TYPE_CHECKING:
+    from toolcrib.define.toolkit import Toolkit
 
 log = logging.getLogger("toolcrib")
 
@@ -22,6 +23,8 @@ class OpenKits:
 
     async def opened(self, kit: Any) -> None:
         """Returns once the toolkit is open. Raises what its `open` raises."""
+        from toolcrib.define.toolkit import Toolkit
+
         if type(kit).open is Toolkit.open:
             return
         with self._lock:

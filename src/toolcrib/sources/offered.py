@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
 from toolcrib.call import Tool
 from toolcrib.define.function import attached_to, tool_of
-from toolcrib.define.toolkit import Toolkit, is_toolkit_class, tools_of_toolkit
 from toolcrib.errors import DefinitionError
 
 ACCEPTED = "a function, a Tool, a toolkit (class or instance), or a list of them"
@@ -25,7 +25,9 @@ def tools_in(thing: Any, source: str) -> list[Tool]:
     """
     if isinstance(thing, (list, tuple)):
         return [tool for item in thing for tool in tools_in(item, source)]
-    if isinstance(thing, Toolkit) or is_toolkit_class(thing):
+    if _is_toolkit(thing):
+        from toolcrib.define.toolkit import tools_of_toolkit
+
         return tools_of_toolkit(thing)
     if not offers(thing):
         raise DefinitionError(f"{ACCEPTED} is needed; got {described(thing)}")
@@ -34,7 +36,7 @@ def tools_in(thing: Any, source: str) -> list[Tool]:
 
 def offers(thing: Any) -> bool:
     """Whether it is something tools can be made of; a list is not looked into."""
-    if isinstance(thing, (Tool, Toolkit, staticmethod)) or is_toolkit_class(thing):
+    if isinstance(thing, (Tool, staticmethod)) or _is_toolkit(thing):
         return True
     return callable(thing) and not isinstance(thing, type)
 
@@ -66,9 +68,10 @@ def tools_defined_in(module: ModuleType, source: str) -> list[Tool]:
         if getattr(value, "__module__", None) != module.__name__ or id(value) in seen:
             continue
         seen.add(id(value))
-        if is_toolkit_class(value):
-            found += [] if value.internal else tools_of_toolkit(value)
-        elif not isinstance(value, type) and attached_to(value) is not None:
+        if isinstance(value, type):
+            if _is_toolkit(value) and not getattr(value, "internal", True):
+                found += tools_in(value, source)
+        elif attached_to(value) is not None:
             found.append(_of_source(tool_of(value), source))
     return found
 
@@ -81,6 +84,12 @@ def twin(tools: Iterable[Tool]) -> Tool | None:
             return tool
         seen.add((tool.source, tool.name))
     return None
+
+
+def _is_toolkit(thing: Any) -> bool:
+    """An instance or a subclass of Toolkit; where nobody has loaded that class, there is none."""
+    module = sys.modules.get("toolcrib.define.toolkit")
+    return module is not None and (isinstance(thing, module.Toolkit) or module.is_toolkit_class(thing))
 
 
 def described(thing: Any) -> str:
