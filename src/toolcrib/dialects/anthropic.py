@@ -118,7 +118,7 @@ def _is_content(content: Any) -> bool:
 
 
 def _reply(message: Mapping[str, Any], content: list[dict[str, Any]]) -> Reply:
-    stop = message.get("stop_reason")
+    stop = str(message.get("stop_reason") or "")
     places = [index for index, block in enumerate(content) if block.get("type") == "tool_use"]
     written = [content[index].get("id") for index in places]
     response_id = written_id(message.get("id"))

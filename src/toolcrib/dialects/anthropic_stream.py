@@ -63,7 +63,8 @@ class AnthropicAssembler:
             raise ReplyError("the stream holds more than one message; give them one by one")
         message = event.get("message")
         self._message = dict(message) if isinstance(message, Mapping) else {}
-        self._blocks = [dict(block) for block in self._message.get("content") or () if isinstance(block, Mapping)]
+        content = self._message.get("content")
+        self._blocks = [dict(block) for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
 
     def _begin_block(self, event: Mapping[str, Any]) -> None:
         block = event.get("content_block")
@@ -114,7 +115,8 @@ class AnthropicAssembler:
             if key == "delta" and isinstance(value, Mapping):
                 self._message |= {name: item for name, item in value.items() if item is not None}
             elif key == "usage" and isinstance(value, Mapping):
-                self._message["usage"] = {**(self._message.get("usage") or {}), **value}
+                before = self._message.get("usage")
+                self._message["usage"] = {**(before if isinstance(before, Mapping) else {}), **value}
             elif key not in ("type", "delta", "usage"):
                 self._message[key] = value
 

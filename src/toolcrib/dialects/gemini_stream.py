@@ -110,7 +110,11 @@ class _Pieces:
         given = call.get("args")
         if isinstance(given, Mapping) and given:
             self._args.update(given)
-        for piece in call.get("partialArgs") or ():
+        written = call.get("partialArgs")
+        if written and not isinstance(written, list):
+            self._sound = False
+            return
+        for piece in written or ():
             if not isinstance(piece, Mapping) or not self._put_piece(piece):
                 self._sound = False
 
@@ -208,7 +212,8 @@ class GeminiAssembler:
                 content = candidate.pop("content", None)
                 self._candidate |= candidate
                 parts = content.get("parts") if isinstance(content, dict) else None
-                self._parts += [part for part in parts or () if isinstance(part, dict)]
+                if isinstance(parts, list):
+                    self._parts += [part for part in parts if isinstance(part, dict)]
 
     def whole(self) -> dict[str, Any]:
         if self._response.get("promptFeedback", {}).get("blockReason") and not self._candidate:
