@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from anthropic._models import construct_type  # how the client itself builds what it returns
 from anthropic.types import Message as SdkMessage
-from anthropic.types import MessageParam
+from anthropic.types import MessageParam, ToolParam
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from toolcrib.call import Code, Result
+from toolcrib.call import Code, Result, Tool
 from toolcrib.dialects.anthropic import AnthropicFormat
 from toolcrib.dialects.plain import plain
 from toolcrib.errors import CutReply, ReplyError
@@ -351,3 +351,20 @@ def test_recognising_never_raises_and_reading_raises_only_reply_errors(value: An
     if FORMAT.reads(value):
         with contextlib.suppress(ReplyError):
             assert FORMAT.read(value).dialect == FORMAT.name
+
+
+def test_a_tool_is_shown_with_its_parameters_and_stays_the_same_byte_for_byte() -> None:
+    tool = Tool(
+        name="disk.usage", body=print, description="How full.", parameters={"properties": {"a[b]": {"type": "string"}}}
+    )
+    view = FORMAT.view("disk_usage", tool)
+    assert set(view.spec) == {"name", "description", "input_schema"}
+    assert view.spec == FORMAT.view("disk_usage", tool).spec
+    empty = FORMAT.view("now", Tool(name="now", body=print)).spec
+    assert empty["input_schema"] == {"type": "object", "properties": {}} | empty["input_schema"]
+    assert TypeAdapter(list[ToolParam]).validate_python(FORMAT.tools([view]))
+    assert FORMAT.request([view]) == {"tools": [view.spec]}
+    assert FORMAT.request([]) == {}
+    assert view.restore is not None
+    (shown,) = view.spec["input_schema"]["properties"]
+    assert view.restore({shown: "x"}) == {"a[b]": "x"}

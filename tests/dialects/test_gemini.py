@@ -11,7 +11,7 @@ from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.call import Code, Result
+from toolcrib.call import Code, Result, Tool
 from toolcrib.dialects.gemini import GeminiFormat
 from toolcrib.dialects.plain import plain
 from toolcrib.errors import CutReply, ReplyError
@@ -373,3 +373,30 @@ def test_recognising_never_raises_and_reading_raises_only_reply_errors(value: An
     if FORMAT.reads(value):
         with contextlib.suppress(ReplyError):
             assert FORMAT.read(value).dialect == FORMAT.name
+
+
+def test_a_tool_is_shown_with_its_parameters_and_stays_the_same_byte_for_byte() -> None:
+    tool = Tool(
+        name="disk.usage", body=print, description="How full.", parameters={"properties": {"a[b]": {"type": "string"}}}
+    )
+    view = FORMAT.view("disk_usage", tool)
+    assert set(view.spec) == {"name", "description", "parameters"}
+    assert view.spec == FORMAT.view("disk_usage", tool).spec
+    empty = FORMAT.view("now", Tool(name="now", body=print)).spec
+    assert empty["parameters"] == {"type": "object", "properties": {}} | empty["parameters"]
+    for one in (view, FORMAT.view("now", Tool(name="now", body=print))):
+        types.Tool.model_validate(FORMAT.tools([one])[0])
+    assert view.restore is not None
+    (shown,) = view.spec["parameters"]["properties"]
+    assert view.restore({shown: "x"}) == {"a[b]": "x"}
+
+
+def test_the_sdk_s_objects_dumped_in_python_s_own_mode_are_read_as_well() -> None:
+    from google.genai import types
+
+    from toolcrib.dialects.recognise import read_any
+
+    part = types.Part(function_call=types.FunctionCall(name="look", args={"a": 1}), thought_signature=b"\xff\xd8sig")
+    content = types.Content(role="model", parts=[part])
+    response = types.GenerateContentResponse(candidates=[types.Candidate(content=content, finish_reason="STOP")])
+    assert read_any(response.model_dump(exclude_none=True)) == read_any(response)

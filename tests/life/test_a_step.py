@@ -320,7 +320,8 @@ async def test_a_reload_changes_no_call_in_flight(tmp_path: Path, db: str) -> No
     folder = tmp_path / "toolbox"
     folder.mkdir()
     file = folder / "say_tool.py"
-    source = "import time\nfrom toolcrib import tool\n@tool\ndef say(n: int) -> str:\n    time.sleep(0.1)\n    return 'one'\n"
+    head = "import time\nfrom toolcrib import tool\n@tool\n"
+    source = head + "def say(n: int) -> str:\n    time.sleep(0.1)\n    return 'one'\n"
     file.write_text(source)
     async with Crib([str(folder)], db=db) as crib:
         turn = crib.turn()

@@ -64,7 +64,9 @@ class AnthropicAssembler:
         message = event.get("message")
         self._message = dict(message) if isinstance(message, Mapping) else {}
         content = self._message.get("content")
-        self._blocks = [dict(block) for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
+        self._blocks = (
+            [dict(block) for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
+        )
 
     def _begin_block(self, event: Mapping[str, Any]) -> None:
         block = event.get("content_block")

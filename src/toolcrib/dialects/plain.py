@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import sys
+from datetime import date, time
 from enum import Enum
 from typing import Any
 
@@ -65,4 +67,8 @@ def _scalar(value: Any, path: str) -> Any:
         if value != value or value in (float("inf"), float("-inf")):
             raise NotJson(f"{path or 'value'}: {value} is no JSON number")
         return float(value)
+    if isinstance(value, (bytes, bytearray)):  # as google-genai dumps signatures and pictures in Python's own mode
+        return base64.b64encode(value).decode()
+    if isinstance(value, (date, time)):
+        return value.isoformat()
     raise NotJson(f"{path or 'value'}: {type(value).__name__} is no JSON value")
