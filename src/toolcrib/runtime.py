@@ -41,6 +41,7 @@ from toolcrib.subcalls import providers
 from toolcrib.turn import SyncTurn, Turn
 
 if TYPE_CHECKING:
+    from toolcrib.journal.store import Store
     from toolcrib.wire import Reply
 
 #: One call's life, in this order.
@@ -67,7 +68,7 @@ class Crib:
     tools: one source or a list: functions, `Tool`s, toolkits, sources, and strings (`plugin:NAME`,
         `package.module:object`, else a path to a folder or file of tools).
     db: where the journal is, as a URL; without it `$TOOLCRIB_DB`, else the settings file, else the project's own file
-        in the user's data folder. "off" keeps no journal.
+        in the user's data folder. "off" keeps no journal. Or a `Store` of one's own.
     policies: functions of a `Call` that give None, Deny, Ask or Cancel; guards: sync functions that give a reason to
         refuse, or None. on: observers of every `Event`, isolated.
     ask: what needs a person where neither tool nor policy says so: "destructive", "effectful" or "never".
@@ -83,7 +84,7 @@ class Crib:
         self,
         tools: Any = None,
         *,
-        db: str | None = None,
+        db: str | Store | None = None,
         policies: Sequence[Policy] = (),
         guards: Sequence[Guard] = (),
         on: Sequence[Observer] | Observer = (),

@@ -55,7 +55,7 @@ class Book:
             raise JournalError('the journal is off (db="off"); nothing is recorded')
         return self._store
 
-    async def open(self, url: str | None) -> None:
+    async def open(self, url: str | Store | None) -> None:
         """Opens the journal at a URL, the default one for None, none for "off"; then ends what dead processes left."""
         if url == "off":
             log.warning('the journal is off (db="off"): nothing is recorded, and nothing can be approved or recovered')
@@ -63,7 +63,10 @@ class Book:
         from toolcrib.journal import entries
         from toolcrib.journal.location import default_url, open_store
 
-        store = open_store(url if url is not None else default_url(Path.cwd()))
+        if url is None or isinstance(url, str):
+            store = open_store(url if url is not None else default_url(Path.cwd()))
+        else:
+            store = url
         await store.open()
         await store.recover()
         self._entries = entries
