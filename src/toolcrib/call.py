@@ -96,7 +96,7 @@ Decision: TypeAlias = Deny | Ask | Cancel | None
 _TOOL_SLOTS = (
     "name", "body", "read_only", "idempotent", "destructive", "open_world", "parallel", "claims", "approval", "timeout",
     "retry", "breaker", "trust", "runs", "reconcile", "output", "availability", "source", "pinned", "adapter",
-    "toolkit", "_injected", "_description", "_parameters", "_digest", "_async", "reader", "__weakref__",
+    "toolkit", "_injected", "_description", "_parameters", "_digest", "_async", "_effects", "reader", "__weakref__",
 )  # fmt: skip
 
 
@@ -153,6 +153,7 @@ class Tool:
     _parameters: Any
     _digest: str | None
     _async: bool | None
+    _effects: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -225,6 +226,7 @@ class Tool:
         put(self, "_parameters", {"type": "object", "properties": {}} if parameters is None else parameters)
         put(self, "_digest", None)
         put(self, "_async", None)
+        put(self, "_effects", None)
         put(self, "reader", None)
         if parameters is not None and not callable(parameters):
             put(self, "_parameters", checked_schema(name, parameters))
@@ -289,10 +291,10 @@ class Tool:
     @property
     def effects(self) -> tuple[str, ...]:
         """The declared effects by name, in a fixed order; empty means effectful."""
-        if not (self.read_only or self.idempotent or self.destructive or self.open_world):
-            return ()
-        names = ("read_only", "idempotent", "destructive", "open_world")
-        return tuple(name for name in names if getattr(self, name))
+        if self._effects is None:
+            names = ("read_only", "idempotent", "destructive", "open_world")
+            object.__setattr__(self, "_effects", tuple(name for name in names if getattr(self, name)))
+        return cast("tuple[str, ...]", self._effects)
 
     @property
     def digest(self) -> str:

@@ -31,30 +31,37 @@ def step_row(caller: Caller, turn: str, number: int, read: Reply, now: int) -> S
     )
 
 
+_new_row = object.__new__
+
+
 def call_row(flight: Flight, now: int) -> CallRow:
     """A call as it stands: proposed, started or ended."""
     caller, tool, state = flight.caller, flight.tool, flight.state
-    row = CallRow(
-        id=flight.id,
-        turn=flight.turn,
-        step=flight.step,
-        ordinal=flight.ordinal,
-        parent=flight.parent,
-        tenant=caller.tenant,
-        user=caller.user,
-        conversation=caller.conversation,
-        message=caller.message,
-        agent=caller.agent,
-        tool=flight.name if tool is None else tool.name,
-        source="" if tool is None else tool.source,
-        name=flight.name,
-        provider_call_id=flight.provider_call_id,
-        raw=flight.raw if flight.raw is not None else _given(flight),
-        arguments=None if flight.arguments is None else to_json(flight.arguments).decode(),
-        effects="" if tool is None else ",".join(tool.effects),
-        state=state,
-        proposed_at=flight.proposed_at,
-    )
+    # Field by field: a third less than by the keywords of its `__init__`, and one of these is made for every call.
+    row = _new_row(CallRow)
+    row.id = flight.id
+    row.turn = flight.turn
+    row.step = flight.step
+    row.ordinal = flight.ordinal
+    row.parent = flight.parent
+    row.tenant = caller.tenant
+    row.user = caller.user
+    row.conversation = caller.conversation
+    row.message = caller.message
+    row.agent = caller.agent
+    row.tool = flight.name if tool is None else tool.name
+    row.source = "" if tool is None else tool.source
+    row.name = flight.name
+    row.provider_call_id = flight.provider_call_id
+    row.raw = flight.raw if flight.raw is not None else _given(flight)
+    row.arguments = None if flight.arguments is None else to_json(flight.arguments).decode()
+    row.notes = "[]"
+    row.effects = "" if tool is None else ",".join(tool.effects)
+    row.state = state
+    row.proposed_at = flight.proposed_at
+    row.definition = row.code = row.owner = row.started_at = None
+    row.value = row.content = row.error = row.late_result = row.ended_at = row.confirmed_at = None
+    row.fence = row.attempts = row.late = row.version = 0
     if flight.notes:
         row.notes = to_json(flight.notes).decode()
     if state == "started":
