@@ -25,12 +25,35 @@ class Flight:
     `row` is what the journal holds of it, None before the first commit and with the journal off.
     """
 
-    __slots__ = (
-        "_call", "arguments", "asked", "asks", "attempts", "body_result", "caller", "code", "failure", "given", "id",
-        "interrupted", "late", "menu", "name", "notes", "operator", "ordinal", "parent", "proposed_at",
-        "provider_call_id", "raw", "restore", "result", "row", "scope", "settled", "state",
-        "step", "told", "tool", "turn", "values",
-    )  # fmt: skip
+    #: The menu the model saw, None for a call that names a tool directly.
+    menu: Any = None
+    provider_call_id: str | None = None
+    tool: Tool | None = None
+    restore: Restore | None = None
+    arguments: dict[str, Any] | None = None
+    values: dict[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+    #: Why a person must decide; None when nobody needs to.
+    asks: str | None = None
+    state: State = "proposed"
+    code: Code | None = None
+    attempts = 0
+    #: What the body returned, until `answer` has read it; and what it raised.
+    body_result: Any = None
+    failure: BaseException | None = None
+    #: For the operator alone: never shown to a model.
+    operator: str | None = None
+    result: Result | None = None
+    #: What its caller is told where that is not the outcome: the journal still has to get that one.
+    told: Result | None = None
+    row: Any = None
+    #: A cancellation that arrived on the way: raised again once the call is settled and published.
+    interrupted: asyncio.CancelledError | None = None
+    #: The body was left running past its deadline; its outcome goes to the journal when it ends.
+    late = False
+    #: Its outcome is durable (or there is no journal): it may be published when its turn comes.
+    settled = False
+    _call: Call | None = None
 
     def __init__(
         self,
@@ -58,36 +81,9 @@ class Flight:
         self.ordinal = ordinal
         self.asked = asked
         self.parent = parent
-        self.provider_call_id = None if asked is None else asked.provider_call_id
-        #: The menu the model saw, None for a call that names a tool directly.
-        self.menu: Any = None
-        self.tool: Tool | None = None
-        self.restore: Restore | None = None
-        self.arguments: dict[str, Any] | None = None
-        self.values: dict[str, Any] | None = None
-        self.notes: tuple[str, ...] = ()
-        #: Why a person must decide; None when nobody needs to.
-        self.asks: str | None = None
-        self.state: State = "proposed"
-        self.code: Code | None = None
-        self.attempts = 0
-        #: What the body returned, until `answer` has read it; and what it raised.
-        self.body_result: Any = None
-        self.failure: BaseException | None = None
-        #: For the operator alone: never shown to a model.
-        self.operator: str | None = None
-        self.result: Result | None = None
-        #: What its caller is told where that is not the outcome: the journal still has to get that one.
-        self.told: Result | None = None
-        self.row: Any = None
-        #: A cancellation that arrived on the way: raised again once the call is settled and published.
-        self.interrupted: asyncio.CancelledError | None = None
-        #: The body was left running past its deadline; its outcome goes to the journal when it ends.
-        self.late = False
-        #: Its outcome is durable (or there is no journal): it may be published when its turn comes.
-        self.settled = False
         self.proposed_at = time.time_ns() // 1000
-        self._call: Call | None = None
+        if asked is not None:
+            self.provider_call_id = asked.provider_call_id
 
     @property
     def call(self) -> Call:

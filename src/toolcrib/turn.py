@@ -204,7 +204,8 @@ class Turn:
                     flight.end("quota_exceeded", words.text("quota_exceeded"))
             try:
                 await self._run_step(read, number, flights)
-            except StepTaken:  # by another process: it may be the same reply
+            except StepTaken:  # by another process: it may be the same reply, with or without a response id
+                self._steps = number - 1
                 self._recorded = None
                 continue
             finally:

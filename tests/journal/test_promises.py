@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import tempfile
 import time
@@ -92,7 +93,7 @@ class Life(RuleBasedStateMachine):
     @rule(row=held, who=OWNERS)
     def end(self, row: CallRow, who: int) -> None:
         before = self.do(lambda: self.stores[who].call(row.id))
-        copy = CallRow(**{name: getattr(row, name) for name in row.__slots__})
+        copy = dataclasses.replace(row)
         copy.state, copy.code, copy.ended_at = "refused", "denied", time.time_ns() // 1000
         if self.do(lambda: self.stores[who].end(copy)):
             assert before.state in ("proposed", "awaiting_approval")

@@ -37,7 +37,7 @@ _new_row = object.__new__
 def call_row(flight: Flight, now: int) -> CallRow:
     """A call as it stands: proposed, started or ended."""
     caller, tool, state = flight.caller, flight.tool, flight.state
-    # Field by field: a third less than by the keywords of its `__init__`, and one of these is made for every call.
+    # Only what differs from the columns' defaults: half of what `__init__` costs, and every call makes one.
     row = _new_row(CallRow)
     row.id = flight.id
     row.turn = flight.turn
@@ -55,13 +55,9 @@ def call_row(flight: Flight, now: int) -> CallRow:
     row.provider_call_id = flight.provider_call_id
     row.raw = flight.raw if flight.raw is not None else _given(flight)
     row.arguments = None if flight.arguments is None else to_json(flight.arguments).decode()
-    row.notes = "[]"
     row.effects = "" if tool is None else ",".join(tool.effects)
     row.state = state
     row.proposed_at = flight.proposed_at
-    row.definition = row.code = row.owner = row.started_at = None
-    row.value = row.content = row.error = row.late_result = row.ended_at = row.confirmed_at = None
-    row.fence = row.attempts = row.late = row.version = 0
     if flight.notes:
         row.notes = to_json(flight.notes).decode()
     if state == "started":

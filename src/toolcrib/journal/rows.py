@@ -26,7 +26,7 @@ class StepRow:
     created_at: int = 0
 
 
-@dataclass(slots=True)
+@dataclass
 class CallRow:
     """One call. Times are integer microseconds UTC; `arguments`, `notes`, `value`, `content`, `late_result` JSON text.
 
