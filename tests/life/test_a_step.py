@@ -160,8 +160,9 @@ async def test_a_later_call_that_ends_first_is_published_later(db: str) -> None:
 
     async with Crib(world.tools, db=db, on=watch) as crib:
         task = asyncio.create_task(crib.turn().run(reply(("read", {"name": "slow"}), ("read", {"name": "fast"}))))
-        while "fast-" not in world.trace:
-            await asyncio.sleep(0.005)
+        async with asyncio.timeout(20):
+            while "fast-" not in world.trace:
+                await asyncio.sleep(0.005)
         await asyncio.sleep(0.05)
         rows = {row.arguments: row.state for row in await crib.book.store.find()}
         assert rows['{"name":"fast"}'] == "executed", "durable the moment it is known"
@@ -196,8 +197,9 @@ async def test_a_cancelled_step_records_every_call_before_the_cancellation_goes_
             id="r1",
         )
         task = asyncio.create_task(turn.run(calls))
-        while "done-" not in world.trace:
-            await asyncio.sleep(0.005)
+        async with asyncio.timeout(20):
+            while "done-" not in world.trace:
+                await asyncio.sleep(0.005)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-from toolcrib.call import Schema, canonical
 from toolcrib.define.fields import field_of, model_name
 from toolcrib.define.signature import OPTIONALLY, REQUIRED, Signature, shown
 from toolcrib.define.typeddict import typed_dict
+from toolcrib.definition import Schema, canonical
 from toolcrib.errors import DefinitionError
 from toolcrib.frozen import NotJson, snapshot
 

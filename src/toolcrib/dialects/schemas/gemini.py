@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from toolcrib.call import Schema, canonical
+from toolcrib.definition import Schema, canonical
 from toolcrib.dialects.schemas import texts
 from toolcrib.dialects.schemas.keys import renamed, shown_names
 from toolcrib.dialects.schemas.merge import COMPOSED, elsewhere, flatten, merge, split, types

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.call import Schema, canonical
+from toolcrib.definition import Schema, canonical
 from toolcrib.dialects.schemas.texts import short
 from toolcrib.dialects.schemas.walk import ANNOTATIONS, target
 

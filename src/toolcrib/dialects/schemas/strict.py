@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolcrib.call import Schema, canonical
+from toolcrib.definition import Schema, canonical
 from toolcrib.dialects.schemas.merge import ALSO, COMPOSED, elsewhere, flatten, merge, remarks, split, types
 from toolcrib.dialects.schemas.texts import told
 from toolcrib.dialects.schemas.walk import LEVELS, target

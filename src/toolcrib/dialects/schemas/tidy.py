@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from toolcrib.call import Schema, canonical
+from toolcrib.definition import Schema, canonical
 from toolcrib.dialects.schemas.walk import LEVELS
 from toolcrib.dialects.schemas.words import types_of
 from toolcrib.errors import DefinitionError
