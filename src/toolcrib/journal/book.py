@@ -94,11 +94,8 @@ class Book:
         now = _now()
         step = self._entries.step_row(caller, turn, number, read, now)
         rows = [self._entries.call_row(flight, now) for flight in flights]
-        try:
-            await self._store.begin(step, rows, confirm=turn if confirm else None)
-        except StepTaken:
-            raise
-        except JournalError as problem:
+        problem = await self._begun(self._store, step, rows, turn if confirm else None)
+        if problem is not None:
             log.error("the step could not be recorded, so none of its calls runs: %s", problem)
             for flight in flights:
                 flight.state = "refused"
@@ -108,6 +105,23 @@ class Book:
         for flight, row in zip(flights, rows, strict=True):
             flight.row = row
             flight.settled = flight.result is not None
+
+    async def _begun(
+        self, store: Store, step: StepRow | None, rows: Sequence[CallRow], confirm: str | None
+    ) -> JournalError | None:
+        """A first commit; why it failed, if it did. Where only the answer was lost, the rows themselves prove it."""
+        try:
+            await store.begin(step, rows, confirm=confirm)
+        except StepTaken:
+            raise
+        except JournalError as problem:
+            try:
+                found = [await store.call(row.id) for row in rows]
+            except JournalError:
+                return problem
+            written = [(row.id, row.state, row.owner) for row in found if row is not None]
+            return None if written == [(row.id, row.state, row.owner) for row in rows] else problem
+        return None
 
     def start(self, flight: Flight) -> Awaitable[None] | None:
         """Commits the start of a call; ends it instead where that cannot be proven."""
@@ -123,7 +137,9 @@ class Book:
             if row is None:
                 flight.state = "started"
                 flight.row = row = self._entries.call_row(flight, now)
-                await store.begin(None, (row,))
+                problem = await self._begun(store, None, (row,), None)
+                if problem is not None:
+                    raise problem
                 return
             row.started_at = now
             row.attempts = 1
