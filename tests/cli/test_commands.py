@@ -239,3 +239,17 @@ def test_ctrl_c_in_the_middle_ends_in_order_with_130(here: Path) -> None:
         ("unknown", "aborted"),
         ("skipped", "aborted_before_start"),
     ]
+
+
+def test_an_object_of_a_module_in_the_working_folder_can_be_named(here: Path) -> None:
+    (here / "my_agent_tools.py").write_text("def twice(n: int) -> int:\n    return n * 2\n")
+    command = [
+        str(Path(sys.executable).parent / "toolcrib"),
+        "call",
+        "twice",
+        '{"n": 4}',
+        "--tools",
+        "my_agent_tools:twice",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=here)
+    assert (done.returncode, done.stdout) == (0, "8\n"), done.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,6 +55,8 @@ def crib_of(tools: list[str] | None, db: str | None) -> tuple[Crib, Settings]:
     for tool in named:
         if not str(tool).strip():
             raise SettingsError("--tools is empty; name a folder, a file, plugin:NAME or package.module:object")
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.append(os.getcwd())  # for package.module:object; last, so that it shadows nothing installed
     crib = Crib(
         named,
         db=db if db is not None else settings.get("db"),
