@@ -64,7 +64,7 @@ class Answer:
             log.error("tool %r failed in call %s", flight.name, flight.id, exc_info=failure)
             flight.operator = f"{type(failure).__name__}: {_said(failure)}"
             said = f"The tool failed. Call id {flight.id}." if self._mask else flight.operator
-            text = said if flight.may_repeat else said + " Its effect may have happened."
+            text = said if flight.may_repeat else f"{said}\nIts effect may have happened: verify before repeating it."
         operator = flight.operator
         flight.end("tool_error", text or type(failure).__name__, state="executed", operator=operator)
 
