@@ -293,7 +293,17 @@ class Crib:
 
     async def repair(self, messages: Sequence[Any], dialect: Dialect | None = None, **caller: Unpack[Who]) -> list[Any]:
         """A history that any provider accepts: missing results filled with their true state from the journal, results
-        beside their calls, orphans removed. The keywords narrow whose journal is read. Twice changes nothing more."""
+        beside their calls, orphans removed. Twice changes nothing more.
+
+        The keywords say whose history it is, as in `turn`: only calls of that user and tenant are looked at, whatever
+        ids the history holds; with a conversation alone, those of that conversation; with nothing, those of nobody.
+        """
+        return await self.mended(messages, dialect, everyone=False, **caller)
+
+    async def mended(
+        self, messages: Sequence[Any], dialect: Dialect | None, *, everyone: bool, **caller: Unpack[Who]
+    ) -> list[Any]:
+        """`repair`; everyone: for an operator, who sees all users' calls."""
         from toolcrib.dialects.repair import dialect_of_history, repair
 
         if not self._ready:
@@ -301,7 +311,7 @@ class Crib:
         name = dialect or dialect_of_history(messages)
         unanswered: list[Reply] = []
         repair(messages, name, lambda read, _: unanswered.append(read))
-        return repair(messages, name, await self.book.answers(unanswered, **caller))
+        return repair(messages, name, await self.book.answers(unanswered, everyone=everyone, **caller))
 
     async def recover(self) -> list[Result]:
         """Ends the calls that a dead process left: begun ones become unknown, others not started. In time order."""

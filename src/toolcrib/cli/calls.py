@@ -158,9 +158,8 @@ async def repair(
     crib, _ = options.crib_of(None, db)
     narrowed: dict[str, Any] = {"user": user, "conversation": conversation}
     async with crib:
-        show_json(
-            await crib.repair(messages, _dialect(dialect), **{k: v for k, v in narrowed.items() if v is not None})
-        )
+        whose = {key: value for key, value in narrowed.items() if value is not None}
+        show_json(await crib.mended(messages, _dialect(dialect), everyone=True, **whose))
     return 0
 
 

@@ -248,30 +248,46 @@ class Book:
         """Ends what dead processes left; the results of what was ended, oldest first."""
         return [] if self._store is None else [self._entries.result_of(row) for row in await self._store.recover()]
 
-    async def answers(self, replies: Sequence[Reply], **whose: Any) -> Answer:
-        """What the journal knows of the calls of these replies: by the whole reply, else by the provider's call id."""
+    async def answers(self, replies: Sequence[Reply], *, everyone: bool = False, **whose: Any) -> Answer:
+        """What the journal knows of the calls of these replies: by the whole reply in the conversation, else by the
+        provider's call id, where that names exactly one call. Only of the user and tenant given; a program that names
+        a conversation alone means whoever's it is, one that names nothing means calls of nobody. everyone: an operator
+        looks, and what is not given does not matter."""
         known: dict[tuple[str, int], Result] = {}
+        if whose.get("conversation") is not None and whose.get("user") is None and whose.get("tenant") is None:
+            everyone = True
         if self._store is not None:
+            candidates = await self._candidates(everyone, whose)
             for read in replies:
-                for place, row in enumerate(await self._rows(read, **whose)):
+                for place, row in enumerate(await self._rows(read, candidates, whose)):
                     if row is not None and row.state in ENDED:
                         known[read.digest, place] = self._entries.result_of(row)
         return lambda read, place: known.get((read.digest, place))
 
-    async def _rows(self, read: Reply, **whose: Any) -> list[CallRow | None]:
-        store = self.store
+    async def _candidates(self, everyone: bool, whose: dict[str, Any]) -> dict[tuple[str | None, str], CallRow | None]:
+        """(provider's call id, name) -> the call; None where several have both."""
+        found: dict[tuple[str | None, str], CallRow | None] = {}
+        filters = {key: whose[key] for key in ("tenant", "user", "conversation") if whose.get(key) is not None}
+        for row in await self.store.find(**filters):
+            if not row.provider_call_id:
+                continue
+            if not everyone and (row.user != whose.get("user") or row.tenant != whose.get("tenant")):
+                continue
+            key = (row.provider_call_id, row.name)
+            found[key] = None if key in found else row
+        return found
+
+    async def _rows(
+        self, read: Reply, candidates: dict[tuple[str | None, str], CallRow | None], whose: dict[str, Any]
+    ) -> list[CallRow | None]:
         conversation = whose.get("conversation")
         if conversation is not None:
-            steps = await store.conversation_steps(
+            steps = await self.store.conversation_steps(
                 conversation, tenant=whose.get("tenant"), user=whose.get("user"), digest=read.digest
             )
             if steps:
-                return list(await store.calls(steps[-1].turn, steps[-1].step))
-        candidates = await store.find(**whose)
-        by_id: dict[tuple[str | None, str], CallRow] = {
-            (row.provider_call_id, row.name): row for row in candidates if row.provider_call_id
-        }
-        return [by_id.get((asked.provider_call_id, asked.name)) for asked in read.calls]
+                return list(await self.store.calls(steps[-1].turn, steps[-1].step))
+        return [candidates.get((asked.provider_call_id, asked.name)) for asked in read.calls]
 
 
 class Settle:
